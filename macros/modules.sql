@@ -41,6 +41,18 @@
     {%- endif -%}
 {%- endmacro %}
 
+{# The names of the judges that hcat_judge lists beside the endpoint of the build; a metric of theirs ends in @name. #}
+{% macro further_judges() %}
+    {%- set judges = [] -%}
+    {%- for judge in (var('hcat_judge') if var('hcat_judge') is iterable and var('hcat_judge') is not string else []) -%}
+        {%- if not modules.re.fullmatch('[a-z][a-z0-9_]*', judge.name | string) -%}
+            {{ exceptions.raise_compiler_error("hcat_judge: the name of a judge must be small letters, digits and _, got " ~ judge.name) }}
+        {%- endif -%}
+        {%- do judges.append(judge.name) -%}
+    {%- endfor -%}
+    {{ return(judges) }}
+{% endmacro %}
+
 {# Whether a metric asks a language model, by its name. A test checks that the catalogue follows this rule. #}
 {% macro is_judged_metric(metric_name) %}
     contains(coalesce({{ metric_name }}, ''), '_llm')

@@ -171,7 +171,7 @@ def import_file(
     path, count = import_into(shape, file, output)
     say_in_columns(
         [
-            ("imported", f"{count:,} records into {path}"),
+            ("imported", f"{count:,} record{'s'[: count - 1]} into {path}"),
             ("next", f"hcat check {output}"),
         ]
     )

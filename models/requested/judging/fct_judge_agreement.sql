@@ -21,7 +21,8 @@ compared_metrics as (
         metrics.decision_status,
         targets.criterion
     from {{ ref('hcat', 'dim_metrics') }} as metrics
-    left join {{ seed('judge_targets') }} as targets on metrics.metric_name = targets.metric_name
+    left join {{ seed('judge_targets') }} as targets
+        on split_part(metrics.metric_name, '@', 1) = targets.metric_name
     where metrics.family = 'judged' or targets.metric_name is not null
 ),
 
@@ -108,7 +109,8 @@ final as (
         coalesce(costs.seconds, 0.0) as seconds
     from figures
     inner join compared_metrics on figures.metric_name = compared_metrics.metric_name
-    cross join {{ ref('hcat', 'int_judge_service') }} as service
+    left join {{ ref('hcat', 'int_judge_service') }} as service
+        on figures.metric_name = split_part(figures.metric_name, '@', 1) || service.metric_suffix
     left join agreement
         on
             figures.metric_name = agreement.metric_name

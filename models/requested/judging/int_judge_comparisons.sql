@@ -26,7 +26,7 @@ interactions as (
 against_people as (
     select
         evaluations.interaction_id,
-        targets.metric_name,
+        evaluations.metric_name,
         'people' as reference,
         evaluations.raw_score,
         labels.label,
@@ -36,7 +36,9 @@ against_people as (
     inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
         on labels.interaction_id = judge_sample.interaction_id
     inner join {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
-        on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
+        on
+            labels.interaction_id = evaluations.interaction_id
+            and targets.metric_name = split_part(evaluations.metric_name, '@', 1)
 ),
 
 against_rule as (

@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_pairs, read_rows, select_pending, stream
-from hcat.judging.tables import JUDGE_CALLS_SCHEMA, judge_pending
+from hcat.judging.tables import JUDGE_CALLS_SCHEMA, judge_pending, read_judges
 from hcat.language_models.endpoint import settled
 
 
@@ -11,4 +11,5 @@ def model(dbt, session):
     work = read_rows(order_by(pending, "sample_number, metric_name"))
     kept = read_pairs(session, this, "prompt_hash", "answer")
     written = read_pairs(session, this, "call_id", "call_status")
-    return stream(JUDGE_CALLS_SCHEMA, judge_pending(work, dbt.config.meta_get("language_model"), kept, written))
+    judges = read_judges(dbt.config.meta_get("language_model"), dbt.config.meta_get("judges"))
+    return stream(JUDGE_CALLS_SCHEMA, judge_pending(work, judges, kept, written))

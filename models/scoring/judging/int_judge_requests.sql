@@ -104,7 +104,7 @@ wanted as (
         expected.interaction_id,
         expected.metric_name,
         metrics.base_metric as judge_task,
-        nullif(split_part(expected.metric_name, '__', 2), '') as subject,
+        nullif(split_part(split_part(expected.metric_name, '@', 1), '__', 2), '') as subject,
         sampled.sample_number,
         sampled.query_text,
         sampled.answer,
@@ -169,6 +169,7 @@ final as (
             )
         ) as judge_key,
         materials.*,
+        service.metric_suffix,
         case
             when materials.sample_number is null then 'not_sampled'
             when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
@@ -177,7 +178,8 @@ final as (
         end as request_status,
         coalesce(service.is_deciding, false) as is_deciding
     from materials
-    cross join {{ ref('hcat', 'int_judge_service') }} as service
+    inner join {{ ref('hcat', 'int_judge_service') }} as service
+        on materials.metric_name = split_part(materials.metric_name, '@', 1) || service.metric_suffix
 )
 
 select * from final

@@ -1,5 +1,5 @@
-from hcat.judging.tables import describe_judge
+from hcat.judging.tables import describe_judges
 
 
 def model(dbt, session):
-    return describe_judge(dbt.config.meta_get("language_model"))
+    return describe_judges(dbt.config.meta_get("language_model"), dbt.config.meta_get("judges"))

@@ -1,5 +1,5 @@
--- A metric is primary if its catalogue says so, or if a listed risk names it: a risk is watched by segment and from
--- week to week.
+-- A further judge has each judged metric under its own name. A metric is primary if its catalogue says so, or if a listed
+-- risk names it: a risk is watched by segment and from week to week.
 {{ config(materialized='view') }}
 {%- set families_off = families_switched_off() %}
 {%- set texts = [
@@ -40,6 +40,16 @@ catalogued as (
     {%- endfor %}
 ),
 
+judged as (
+    select * from catalogued
+    {%- for judge in further_judges() %}
+    union all
+    select metric_name || '@{{ judge }}' as metric_name, {{ columns_except(['metric_name']) }}
+    from catalogued
+    where family = 'judged'
+    {%- endfor %}
+),
+
 named_by_risks as (
     select metric_name from risks
     where metric_name is not null
@@ -51,11 +61,11 @@ named_by_risks as (
 final as (
     select
         {%- for name in texts + numbers %}
-        catalogued.{{ name }},
+        judged.{{ name }},
         {%- endfor %}
-        catalogued.is_primary or named_by_risks.metric_name is not null as is_primary
-    from catalogued
-    left join named_by_risks on catalogued.metric_name = named_by_risks.metric_name
+        judged.is_primary or named_by_risks.metric_name is not null as is_primary
+    from judged
+    left join named_by_risks on judged.metric_name = named_by_risks.metric_name
 )
 
 select * from final

@@ -17,6 +17,21 @@ with source as (
     {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
 ),
 
+{%- if is_on('spans') %}
+
+-- scores of tools name their trace or a span of it
+named as (
+    select source.interaction_id as named_id, min(traces.interaction_id) as interaction_id
+    from source
+    inner join {{ ref('hcat', 'base_folded_traces') }} as spans
+        on spans.entity = 'spans' and source.interaction_id in (spans.trace_id, spans.span_id)
+    inner join {{ ref('hcat', 'base_folded_traces') }} as traces
+        on traces.entity = 'interactions' and spans.trace_id = traces.trace_id
+    group by source.interaction_id
+    having count(distinct traces.interaction_id) = 1
+),
+{%- endif %}
+
 interactions as (
     -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
     -- stops being an orphan when the interaction arrives in a later file.
@@ -32,7 +47,7 @@ renamed as (
         -- ids
         record_id,
         source_file,
-        {{ text_or_null('interaction_id') }} as interaction_id,
+        {{ text_or_null("coalesce(named.interaction_id, source.interaction_id)" if is_on('spans') else 'interaction_id') }} as interaction_id,
 
         -- strings
         {{ text_or_null('rater') }} as rater,
@@ -80,6 +95,9 @@ renamed as (
 
         {{ columns_of_record() }}
     from source
+    {%- if is_on('spans') %}
+    left join named on source.interaction_id = named.named_id
+    {%- endif %}
 ),
 
 -- What users press is a thumb or stars, and only all values of one name tell which: 1 is the best thumb and the

@@ -175,8 +175,12 @@ def _estimate(
     for start in range(0, count_draws, block):
         drawn = draw_clusters(random, count_clusters, min(block, count_draws - start))
         parts.append(_measure(np.tensordot(drawn, units.tables, 1), units.points, level, chance))
-    draws = np.concatenate(parts)
-    usable = draws[~np.isnan(draws)]
+    return close_interval(found, np.concatenate(parts), count_draws)
+
+
+def close_interval(found: Agreement, draws: Floats, count_draws: int) -> Agreement:
+    """Return a figure with the percentile interval of its draws, or why it has none."""
+    usable = draws[np.isfinite(draws)]
     if len(usable) < MINIMUM_SHARE_USABLE_DRAWS * count_draws:
         return found._replace(interval_status="too_few_usable_draws")
     if np.ptp(usable) < _SPREAD:

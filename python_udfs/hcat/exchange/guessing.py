@@ -10,19 +10,13 @@ import yaml
 
 from hcat.exchange.connections import address_of, open_warehouse, password_of
 from hcat.exchange.pushing import LEDGER
-from hcat.landing.aliases import known_names, plain_name
+from hcat.landing.aliases import CONTRACT, known_names, plain_name
 from hcat.landing.calls import CALLS
 from hcat.landing.contexts import LOOKS
 from hcat.landing.raw_contract import ENTITIES, canonical_columns
 
-#: What an entity needs beside its required columns, so that a table of something else is none.
-_TELLING: Final = {
-    "interactions": {"query_text", "query_id"},
-    "documents": {"text"},
-    "retrievals": {"text", "chunk_id"},
-}
-#: Columns that are content and no part of a key.
-_CONTENT: Final = ("answer", "text", "grade", "scale_point")
+_TELLING: Final = {entity: set(names.split()) for entity, names in CONTRACT["telling_columns"].items()}
+_CONTENT: Final = CONTRACT["columns_of_content"].split()
 _PASSAGES: Final = known_names(["contexts"]).union(LOOKS)
 
 

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from hcat.calibration.agreement import (
-    CONFIDENCE,
     COUNT_DRAWS,
     MINIMUM_CLUSTERS,
-    MINIMUM_SHARE_USABLE_DRAWS,
     SEED,
     Agreement,
+    close_interval,
     cohen_kappa,
     percent_agreement,
 )
@@ -31,7 +30,6 @@ STATISTICS: Final = (
 )
 """The first two compare verdicts at the decided threshold, the third compares scale points (rubric alone)."""
 
-_SPREAD = 1e-12
 _CELLS = 4_000_000
 
 AGREEMENT_SCHEMA = schema(
@@ -163,11 +161,4 @@ def _with_interval(measure: Callable[[Floats], Floats], found: Agreement, count_
     block = max(1, _CELLS // max(found.count_units, 1))
     sizes = (min(block, count_draws - start) for start in range(0, count_draws, block))
     draws = np.concatenate([measure(draw_cluster_counts(random, found.count_clusters, size)) for size in sizes])
-    draws = draws[np.isfinite(draws)]
-    if len(draws) < MINIMUM_SHARE_USABLE_DRAWS * count_draws:
-        return found._replace(interval_status="too_few_usable_draws")
-    if np.ptp(draws) < _SPREAD:
-        return found._replace(interval_status="no_spread")
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
-    return found._replace(interval_status="estimated", low=low, high=high)
+    return close_interval(found, draws, count_draws)

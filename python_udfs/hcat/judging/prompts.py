@@ -34,28 +34,11 @@ CORRECTNESS: Final = ("correct", "incorrect", "undecided")
 
 _TEXTS: Final = read_texts(__file__)
 
-_STATEMENTS_DEMONSTRATION: Mapping[str, Any] = {
-    "data": {
-        "question": "Who was Albert Einstein and what is he known for?",
-        "answer": "He was a German-born physicist. He is known for the theory of relativity and for quantum mechanics.",
-    },
-    "reply": {
-        "statements": [
-            "Albert Einstein was a German-born physicist.",
-            "Albert Einstein is known for the theory of relativity.",
-            "Albert Einstein is known for quantum mechanics.",
-        ]
-    },
-}
 DEFINITIONS: Final[Mapping[str, str]] = _TEXTS["definitions"]
 """Of the baselines, by dimension. The first two are quoted from section 5, the third from section 3."""
 
 #: Dimension -> its name in the prompts, what a score is given to, and the text that this leaves out.
-_BASELINES: Final = {
-    "faithfulness": ("faithfulness", "an answer and context", "question"),
-    "answer_relevance": ("Answer Relevancy", "a question and answer", "context"),
-    "context_relevance": ("Context Relevance", "a question and context", "answer"),
-}
+_BASELINES: Final[Mapping[str, tuple[str, str, str]]] = _TEXTS["baselines"]
 
 STATEMENTS_RESPONSE: Final = object_of({"statements": list_of(TEXT, 1, MAXIMUM_STATEMENTS)})
 
@@ -92,7 +75,7 @@ def steps_of(request: Request, known: Mapping[str, Any]) -> list[Step]:
 def _faithfulness(request: Request, known: Mapping[str, Any]) -> Iterator[Step]:
     """Ask for the statements of an answer, then which of them the context supports (RAGAS section 3, faithfulness)."""
     data: dict[str, Any] = {"question": cut(request["query_text"]), "answer": cut(request["answer"])}
-    shown = {"demonstration": _STATEMENTS_DEMONSTRATION}
+    shown = {"demonstration": _TEXTS["demonstration"]}
     yield _step("statements", _TEXTS["statements"], data, STATEMENTS_RESPONSE, _member("statements"), shown)
     if "statements" in known:
         data = {"context": cut_contexts(request["contexts"]), "statements": known["statements"]}
@@ -183,11 +166,7 @@ def _rubric_decision(request: Request, _: Mapping[str, Any]) -> Iterator[Step]:
 
 def _correctness_decision(request: Request, _: Mapping[str, Any]) -> Iterator[Step]:
     """Ask whether an answer says what the reference answer says, for a judge of the same kind."""
-    options = {
-        "correct": "It says the same in any words and contradicts it nowhere",
-        "incorrect": "It says something else or declines",
-        "undecided": "The reference answer does not tell",
-    }
+    options = _TEXTS["verdicts_of_correctness"]
     instructions = "Does the answer say what the reference answer says, which is true?"
 
     def read(said: str) -> float | str:

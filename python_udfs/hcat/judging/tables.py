@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -15,7 +16,7 @@ from hcat.engine.keys import hash_text
 from hcat.judging import prompts, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
 from hcat.language_models.decisions import open_model
-from hcat.language_models.endpoint import LanguageModel, Service, in_waves
+from hcat.language_models.endpoint import LanguageModel, Service, SettingsError, in_waves
 from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
@@ -38,54 +39,75 @@ _DETAIL_CHARACTERS = 400
 Embed = Callable[[Sequence[str]], Vectors]
 
 
-def describe_judge(settings: Mapping[str, Any]) -> pa.Table:
-    """Return one row: everything that a verdict depends on besides the texts.
+def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Service]:
+    """Return the judges of a build by what their metrics end in: the endpoint of the build, and those of a list.
+
+    Parameters
+    ----------
+    settings : mapping
+        Fields of :class:`hcat.language_models.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+    listed : list of mapping, or True
+        Further judges: `name`, `url`, `model` and perhaps `key`, the variable of the environment that holds its key.
 
     Raises
     ------
     SettingsError
-        If no endpoint or model is named: judging was asked for.
+        If a judge has no endpoint or model of its own: judging was asked for.
     """
-    service = Service(**settings)
-    row = {"language_model": service.model, "prompt_revision": _revision(service), "is_deciding": service.is_deciding}
-    return pa.Table.from_pylist([row])
+    judges = {"": Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))}
+    for each in listed if isinstance(listed, list) else []:
+        taken = {service.model for service in judges.values()}
+        if not {"name", "url", "model"} <= set(each) <= {"name", "url", "model", "key"} or each["model"] in taken:
+            raise SettingsError(f"hcat_judge: a judge has a name, a url, a model of its own, perhaps a key; got {each}")
+        if "key" in each and each["key"] not in os.environ:
+            raise SettingsError(f"hcat_judge: the environment has no {each['key']}, the key of {each['name']}")
+        # the key of one host is not sent to another
+        own = {"base_url": each["url"], "model": each["model"], "key": os.environ.get(each.get("key", ""), "")}
+        judges[f"@{each['name']}"] = Service(**{**settings, **own})
+    return judges
+
+
+def describe_judges(settings: Mapping[str, Any], listed: Any = True) -> pa.Table:
+    """Return one row per judge: everything that a verdict depends on besides the texts."""
+    judges = read_judges(settings, listed)
+    columns = {
+        "metric_suffix": list(judges),
+        "language_model": [service.model for service in judges.values()],
+        "prompt_revision": [_revision(service) for service in judges.values()],
+        "is_deciding": [service.is_deciding for service in judges.values()],
+    }
+    return pa.table(columns)
 
 
 def judge_pending(
     requests: pa.Table,
-    settings: Mapping[str, Any],
+    judges: Mapping[str, Service],
     kept: Iterable[tuple[str, str]] = (),
     written: Iterable[tuple[str, str]] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Ask the judge for what is requested and yield the ledger of calls (schema :data:`JUDGE_CALLS_SCHEMA`).
+    """Ask each judge for what is requested of it and yield the ledger of calls (schema :data:`JUDGE_CALLS_SCHEMA`).
 
     Parameters
     ----------
     requests : Table
         Rows of int_judge_requests in the order in which the budget is spent; a judge_key that stands in several rows
         is asked for once.
-    settings : mapping
-        Fields of :class:`hcat.language_models.endpoint.Service` without the key, which comes from HCAT_LLM_API_KEY.
+    judges : mapping
+        What :func:`read_judges` returns. Each judge has the whole budget of a build.
     kept : iterable of (str, str)
         Prompt hash and answer of earlier calls.
     written : iterable of (str, str)
         Call id and status of the ledger so far. A reply that is there already is not written again: the row that says
         what it cost stays.
-
-    Raises
-    ------
-    SettingsError
-        If something is requested and the service is not described.
     """
-    if requests.num_rows == 0:
-        return
-    service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
-    model = open_model(service, sorted(pair for pair in kept if pair[1] is not None))
-    ledger = list(written)
+    answered, ledger = sorted(pair for pair in kept if pair[1] is not None), list(written)
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
-    most = max(len(prompts.steps_of(row, {"statements": [""]})) for row in work) * (1 + model.service.repairs)
-    for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
-        yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
+    for suffix, service in judges.items():
+        model = open_model(service, answered)
+        own = [row for row in work if row["metric_suffix"] == suffix]
+        steps = max((len(prompts.steps_of(row, {"statements": [""]})) for row in own), default=0)
+        for rows in in_waves(model, own, steps * (1 + model.service.repairs), partial(_judge, model)):
+            yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
 
 def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:
@@ -235,16 +257,11 @@ def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:
     """Return the texts and the chunks that the prompts of a request hold."""
     task = request["judge_task"]
     texts: list[str | None] = [request["query_text"], request["answer"]]
-    contexts: list[str] = []
-    if task in ("faithfulness_llm", "context_relevance_llm", "rubric_llm", "score_llm"):
-        contexts = request["contexts"] or []
-    if task == "ranking_llm":
-        texts.append(request["other_answer"])
-        if request["subject"] == "faithfulness":
-            contexts = prompts.contexts_of_both(request)
-    if task in ("rubric_llm", "correctness_llm"):
-        texts.append(request["reference_answer"])
     if task == "selfcheck_llm":
-        texts += request["sample_answers"]
-        texts += request["answer_sentences"][prompts.MAXIMUM_STATEMENTS :] and [None]
-    return texts, contexts
+        texts += [*request["sample_answers"], *(request["answer_sentences"][prompts.MAXIMUM_STATEMENTS :] and [None])]
+    texts += [request["other_answer"]] if task == "ranking_llm" else []
+    texts += [request["reference_answer"]] if task in ("rubric_llm", "correctness_llm") else []
+    if task == "ranking_llm" and request["subject"] == "faithfulness":
+        return texts, prompts.contexts_of_both(request)
+    is_shown = task in ("faithfulness_llm", "context_relevance_llm", "rubric_llm", "score_llm")
+    return texts, (request["contexts"] or []) if is_shown else []

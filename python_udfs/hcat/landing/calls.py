@@ -16,7 +16,7 @@ from typing import Any
 
 from hcat.engine.keys import hash_text
 from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
-from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
+from hcat.landing.containers import find_messages, is_scalar, nest, open_containers, without_templates
 from hcat.landing.contexts import (
     find_contexts,
     find_documents,
@@ -31,6 +31,7 @@ from hcat.landing.feedback import USER_FEEDBACK, read_feedback
 from hcat.landing.messages import ASSISTANT, SYSTEM, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 from hcat.landing.span_costs import COST_COLUMNS
+from hcat.landing.span_texts import find_inside
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
@@ -42,6 +43,8 @@ SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
+#: Name of an object of one key -> the kind of value that it holds.
+_TYPES = {name: kind for kind, names in CONTRACT["typed_values"].items() for name in names.split()}
 # keys that are not read are named to this depth
 _DEEPEST = 20
 
@@ -98,7 +101,7 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if {"description", "agent"} <= plain.keys():
         # of a task of an agent: how its answer should look
         plain.pop("expected_output", None)
-    record = open_containers(plain)
+    record = _open(plain)
     if marks := [name for name in SPAN_NAMES & record.keys() if record[name] is not None]:
         raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
     call_id = _given_id(record)
@@ -111,6 +114,20 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     return OpenedCall(record, _read_exchanges(record, call_id), is_example)
 
 
+def _open(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a call with its content beside its own keys; a query, an answer and passages may stand in named steps."""
+    record = open_containers(plain)
+    if find_messages(record) is None and SPAN_NAMES.isdisjoint(record):
+        sought = {"query_text": USER, "answer": ASSISTANT}
+        missing = [each for each in sought if pick(record, each) is None or isinstance(pick(record, each), Mapping)]
+        found = {each: list(find_inside(plain, sought[each])) for each in missing}
+        if any(found.values()) and find_contexts(record) is None:
+            record["contexts"] = find_named_passages(plain) or None
+        found |= {"query_text": without_templates(found.get("query_text", []), record)}
+        record |= {each: texts[0] for each, texts in found.items() if texts}
+    return record
+
+
 def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, Any]]:
     """Yield the records of one entity that an opened call holds."""
     for exchange in () if opened.is_example and entity_name != "queries" else opened.exchanges:
@@ -118,15 +135,45 @@ def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, An
 
 
 def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the calls that a record holds: itself, or the least deep ones inside of it."""
+    """Return the calls that a record holds: itself, the rows of a table, or the least deep ones inside of it."""
+    record = _plain_values(record)
     if is_scalar(pick(nest(record), "query_text")) or any(brings(record, readable=True)):
         return [record]
+    if rows := _rows_of(record):
+        return list(rows)
     own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
     for each in (each for level in levels_of(record) for each in level):
         found = [inner for inner in (each if isinstance(each, list) else [each]) if isinstance(inner, Mapping)]
         if any(all(brings(inner)) for inner in found):
             return [{**own, **inner} for inner in found]
     return [record]
+
+
+def _plain_values(value: Any) -> Any:
+    """Return a value without the objects that say the types of what they hold."""
+    if isinstance(value, list):
+        return [_plain_values(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    if len(value) == 1:
+        ((kind, inner),) = value.items()
+        held, word = _plain_values(inner), str(kind)
+        if json_kind(held) == _TYPES.get(word.casefold() if word[:1] == "$" else word):
+            return held
+    return {name: _plain_values(inner) for name, inner in value.items()}
+
+
+def _rows_of(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the calls of a table that an object holds as a grid, by rows or by columns; none for another object."""
+    names, grid = record.get("columns"), record.get("data")
+    if isinstance(names, list) and isinstance(grid, list):
+        return [dict(zip(map(str, names), row, strict=False)) for row in grid if isinstance(row, list)]
+    cells = [each for each in record.values() if isinstance(each, Mapping)]
+    if not cells or len(cells) < len(record):
+        return []
+    is_even = all(each.keys() == cells[0].keys() for each in cells)
+    turned = [{name: each[key] for name, each in record.items()} for key in cells[0]] if is_even else []
+    return next((rows for rows in (cells, turned) if rows and all(all(brings(row)) for row in rows)), [])
 
 
 def conversation_of(record: Mapping[str, Any] | None) -> str | None:
@@ -189,10 +236,10 @@ def _find_unread(value: Any, taken: Collection[str], path: tuple[str, ...] = ())
         yield ".".join(filter(None, path))
 
 
-def brings(call: Mapping[str, Any], readable: bool = False) -> tuple[bool, bool]:
-    """Return whether a call brings a query, and whether it brings an answer, readable or not."""
+def brings(call: Mapping[str, Any], readable: bool = False, in_steps: bool = False) -> tuple[bool, bool]:
+    """Return whether a call brings a query, and whether it brings an answer, readable or not, also in named steps."""
     plain = nest(call)
-    record = open_containers(plain)
+    record = _open(plain) if in_steps else open_containers(plain)
     is_whole = find_messages(record) is not None or any(record.get(name) is not None for name in SPAN_NAMES)
 
     def has(*meanings: str) -> bool:

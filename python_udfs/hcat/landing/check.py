@@ -18,6 +18,7 @@ import pyarrow as pa
 from hcat.engine import relations
 from hcat.engine.staging import Staging, find_project, find_seed, read_variables
 from hcat.engine.warehouse import open_warehouse, read_queries
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.folding import fold_traces
@@ -33,14 +34,7 @@ _SHOWN_CHARACTERS = 100
 _SHOWN_FILES = 12
 
 # what a metric may ask of the logs -> what brings it
-_INPUTS: Mapping[str, str] = {
-    "query": "query texts (query_text, or queries)",
-    "answer": "answers",
-    "context": "retrievals, or contexts in calls",
-    "reference": "reference answers (queries.reference_answer)",
-    "relevance": "relevance_judgements or queries.source_chunk_ids, and chunk ids in retrievals",
-    "samples": "several answers to a query (sample_index)",
-}
+_INPUTS: Mapping[str, str] = CONTRACT["inputs"]
 #: What a metric may ask of the settings, and not of the logs.
 LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
@@ -251,7 +245,10 @@ def _describe_missing(
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
     if not inputs["ratings"]:
-        yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
+        yield (
+            "missing",
+            "ratings of a criterion: would add calibrated probabilities; `hcat labels export` writes a sheet",
+        )
     if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
     judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)

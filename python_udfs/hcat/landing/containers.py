@@ -29,20 +29,9 @@ from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 # be JSON in a text; an answer in JSON stays the text that the user saw.
 _CONTAINERS: Mapping[str, str] = CONTRACT["containers"]
 _AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
-_CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
-_MEANINGS = (
-    *_CONTENT,
-    "answers",
-    "asked_at",
-    "interaction_id",
-    "metadata",
-    "query_tags",
-    *ENTITIES["interactions"].columns,
-    *ENTITIES["queries"].columns,
-)
-_RETRIEVED = ("contexts", "context_ids", "context")
-# objects that hold neither query nor answer and may hold passages
-_BESIDE = ("metadata", "trace", "extra", "reference", "output", "answers")
+_WORDS = {name: tuple(words.split()) for name, words in CONTRACT["parts_of_calls"].items()}
+_CONTENT, _RETRIEVED, _BESIDE = _WORDS["content"], _WORDS["retrieved"], _WORDS["beside"]
+_MEANINGS = (*_CONTENT, *_WORDS["more"], *ENTITIES["interactions"].columns, *ENTITIES["queries"].columns)
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),
@@ -69,7 +58,7 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         _add_what_is_missing(opened, inner, _CONTAINERS[name])
     messages = find_messages(opened)
     if queries and (len(queries) > 1 or messages):
-        queries = _without_templates(queries, opened) or ([] if messages else queries)
+        queries = without_templates(queries, opened) or ([] if messages else queries)
     if messages is not None:
         opened = {name: value for name, value in opened.items() if _MEANING_OF.get(name) not in ("query_text", "turns")}
         opened["turns"] = messages
@@ -133,13 +122,16 @@ def is_scalar(value: Any) -> bool:
 
 
 def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name in _CONTAINERS:
-        value = record.get(name)
-        held = structured(value)
+    opened = {name: structured(record.get(name)) for name in _CONTAINERS}
+    texts = [name for name, held in opened.items() if isinstance(held, Mapping) and held is not record[name]]
+    asked = (plain_record(opened[name]) for name in texts if _CONTAINERS[name] == "query_text")
+    is_body = any(is_scalar(pick(held, "query_text")) for held in asked)
+    for name, held in opened.items():
         if isinstance(held, Mapping):
             inner = plain_record(held)
-            # a singular may be a text in JSON that the user saw, unless it holds what models are sent and reply
-            if held is value or name.endswith(("s", "_body")) or find_messages(inner) or _choice(inner) is not None:
+            # a singular may be a text in JSON that the user saw, unless it is what services or models are sent and say
+            is_opened = name not in texts or is_body or name.endswith(("s", "_body")) or find_messages(inner)
+            if is_opened or _choice(inner) is not None:
                 yield name, inner
 
 
@@ -194,7 +186,7 @@ def lone_text(held: Any, meaning: str) -> str | None:
     return text if meaning == "answer" or reads_as_query else None
 
 
-def _without_templates(queries: Iterable[Any], record: Mapping[str, Any]) -> list[Any]:
+def without_templates(queries: Iterable[Any], record: Mapping[str, Any]) -> list[Any]:
     """Return the queries that hold no context of their call."""
     passages = [passage for text in _passages(record) if len(passage := _squeeze(text)) >= PASSAGE_CHARACTERS]
     return [query for query in queries if not any(passage in _squeeze(to_text(query) or "") for passage in passages)]

@@ -124,7 +124,8 @@ def find_contexts(record: Mapping[str, Any]) -> Any:
     """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none."""
     contexts = structured(pick(record, "contexts"))
     if isinstance(contexts, Mapping):
-        contexts = find_passages(contexts) or contexts
+        named = [{"chunk_id": key, "text": text} for key, text in contexts.items() if looks_like_content(text)]
+        contexts = find_passages(contexts) or (named if named and len(named) == len(contexts) else contexts)
     if isinstance(contexts, str):
         # a cell that is empty says nothing, and one text is one passage
         is_joined = contexts == record.get(_JOINED_NAME)

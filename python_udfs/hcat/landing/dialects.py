@@ -11,17 +11,14 @@ from typing import Any, Final
 
 import yaml
 
+from hcat.landing.aliases import CONTRACT
+
 #: Shipped beside this module; a project adds to it with a file of the same name beside its dbt_project.yml.
 DIALECTS_FILE: Final = "span_dialects.yml"
 
 #: What a span is by its kind; a kind with two roles has the first one.
 _ROLES: Final = ("chain", "model", "retriever", "reranker", "tool")
-_FIELDS: Final = (
-    "interaction_id", "query", "answer", "reference_answer", "document_text", "document_id", "document_score",
-    "document_source", "document_title", "tool_output", "model", "application", "version", "session", "user",
-    "input_tokens", "output_tokens", "cost", "prompt_version",
-    "annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time",
-)  # fmt: skip
+_FIELDS: Final = tuple(CONTRACT["fields_of_dialects"].split())
 #: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.
 _AROUND: Final = ("inputs", "outputs", "documents")
 _OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles", *_AROUND)

@@ -36,6 +36,7 @@ _WRONG_STARTS = {
     b"\xff\xfe": "is UTF-16: save it as UTF-8",
     b"\xfe\xff": "is UTF-16: save it as UTF-8",
     b"\x1f\x8b": "is compressed: unpack it",
+    b"\x28\xb5\x2f\xfd": "is compressed: unpack it",
 }
 
 
@@ -142,7 +143,9 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
             try:
                 record = read_json(text)
             except (ValueError, RecursionError) as error:
-                yield number, None, f"malformed JSON: {error}", text.rstrip("\r\n")
+                is_behind = "{" in text and text.lstrip()[:1] not in ("{", "[")
+                message = "text stands before the JSON object: cut it off" if is_behind else f"malformed JSON: {error}"
+                yield number, None, message, text.rstrip("\r\n")
                 continue
             if isinstance(record, dict):
                 yield number, record, note_on(record), None

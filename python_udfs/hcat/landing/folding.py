@@ -30,7 +30,7 @@ from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
-from hcat.landing.feedback import USER_FEEDBACK, find_criterion, is_feedback
+from hcat.landing.feedback import USER_FEEDBACK, rate
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import (
@@ -597,32 +597,16 @@ def _fold_ratings(
         for position, found in _choose(span, names):
             name, value, rater = found.get("annotation_name"), found.get("annotation_value"), found.get("annotator")
             people = span.dialect.people if span.dialect is not None else frozenset()
-            source = found.get("annotation_source", "")
             if name is None or value is None:
                 continue
-            meant = find_criterion(name, value, annotations)
-            is_of_user = meant is None and is_feedback(name, source, people)
-            if source.lower() not in people and not is_of_user:
+            score = {"name": name, "value": value, "source": found.get("annotation_source"), "rater": rater}
+            if not (rated := rate(score, annotations, people)):
                 continue
-            if is_of_user:
-                meant, rater = {"criterion": USER_FEEDBACK, "scale_point": None}, name
             time, asked = found.get("annotation_time"), interaction["interaction_id"]
-            record = _record(
-                "ratings", span, ("rating", span.row["record_id"], position), [asked, rater, name, value, time]
-            )
-            if meant is None:
-                reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:_SHOWN]
-                record["read_error"] = reason
-            meant = meant or {"criterion": None, "scale_point": None}
-            record |= {
-                "interaction_id": asked,
-                "rater": "unnamed" if rater is None else rater,
-                # annotations of models and programs are left out above
-                "rater_kind": USER_FEEDBACK if is_of_user else "person",
-                "criterion": meant["criterion"],
-                "scale_point": value if meant["scale_point"] is None else meant["scale_point"],
-                "rated_at": time,
-            }
+            is_of_user = rated["rater_kind"] == USER_FEEDBACK
+            content = [asked, name if is_of_user else rater, name, value, time]
+            record = _record("ratings", span, ("rating", span.row["record_id"], position), content)
+            record |= {**rated, "interaction_id": asked, "rated_at": time}
             if not is_of_user:
                 yield record
             elif name not in said or (time or "") >= (said[name]["rated_at"] or ""):

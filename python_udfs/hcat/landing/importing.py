@@ -10,15 +10,13 @@ from typing import Any
 
 from hcat.engine.keys import hash_file
 from hcat.engine.saying import say
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_messages, list_names, suggest
 
 #: Tools whose files hold calls.
-TOOLS = (
-    "ragas", "deepeval", "mlflow", "langchain", "llamaindex", "langsmith", "langfuse", "phoenix", "bedrock", "azure",
-    "promptfoo", "dify", "databricks", "chatgpt", "openwebui",
-)  # fmt: skip
+TOOLS = CONTRACT["tools_of_calls"].split()
 _JSON = ".json"
 _SHOWN_DIGITS = 12
 
@@ -33,7 +31,8 @@ def import_into(shape: str, file: Path, folder: Path) -> tuple[Path, int]:
     if not file.is_file():
         raise ValueError(f"no file {file}")
     if file.suffix != _JSON and file.suffix not in FORMATS:
-        raise ValueError(f"{file} must be {', '.join((_JSON, *FORMATS))}")
+        packed = " is compressed: unpack it; a file" if file.suffix in (".gz", ".zst", ".zip", ".bz2") else ""
+        raise ValueError(f"{file}{packed} must be {', '.join((_JSON, *FORMATS))}")
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".jsonl" if file.suffix == _JSON else file.suffix
     path = folder / f"{stem}_{hash_file(file)[:_SHOWN_DIGITS]}{suffix}"
@@ -80,8 +79,8 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     if note:
         say(f"hcat: {file}: {note}", is_error=True)
     if isinstance(value, dict):
-        if stem == CALLS and (all(brings(value, readable=True)) or records_of(value) != [value]):
-            return records_of(value)
+        if stem == CALLS and ((records := records_of(value)) != [value] or all(brings(value, in_steps=True))):
+            return records
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records
         value = value[arrays[0]] if len(arrays) == 1 else [value] if not arrays else value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
-from collections.abc import Iterator, Mapping
+import tokenize
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from hcat.landing.aliases import CONTRACT
@@ -15,17 +17,31 @@ _DEEPEST: Final = 12
 _ROLES: Final = {word: role for role in (USER, ASSISTANT, SYSTEM, OTHER) for word in _WORDS[role]}
 
 
-def structured(value: Any) -> Any:
-    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
+def read_json_in(value: Any, *others: Callable[[str], Any]) -> Any:
+    """Return the list or object that a text holds as JSON, or as other functions read it; any other value as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
-    for read in (json.loads, ast.literal_eval):
+    readers: tuple[Callable[[str], Any], ...] = (json.loads, *others)
+    for read in readers:
         try:
             found = read(value.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
             continue
         return found if isinstance(found, list | dict) else value
     return value
+
+
+def structured(value: Any) -> Any:
+    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
+    return read_json_in(value, _read_python)
+
+
+def _read_python(text: str) -> Any:
+    """Return a value as Python or NumPy writes it: Python would join the texts of an array, which have no commas."""
+    tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type != tokenize.NL]
+    if not any(each.string == "," for each in tokens):
+        text = "".join(each.string + "," * (each.type == tokenize.STRING) for each in tokens)
+    return ast.literal_eval(text)
 
 
 def role_of(message: Any, depth: int = 0) -> str | None:
@@ -59,7 +75,8 @@ def text_of(value: Any, depth: int = 0) -> str | None:
         return "\n".join(texts) if texts else None
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
-    if str(value.get("type") or "").casefold().startswith(_WORDS["without_text"]) and role_of(value) is None:
+    kind = str(value.get("type") or value.get("content_type") or "").casefold()
+    if kind.startswith(_WORDS["without_text"]) and role_of(value) is None:
         return None
     return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name), depth + 1)) is not None), None)
 

@@ -12,34 +12,13 @@ from string import Template
 from typing import Any, Final
 
 from hcat.engine.staging import ProjectError, describe_seed, find_project, find_seed
+from hcat.engine.yaml_files import load_yaml
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
 from hcat.statistics.intervals import wilson_interval
 
 _PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
-# measurements that interactions alone allow, beside those of a metric; the others ask for a test set, weeks or ratings
-_MEASUREMENTS = (
-    *("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score"),
-    *("share_failing", "worst_segment_failing"),
-)
-#: A version whose answers are not shown to be good enough stops the build of a project.
-_STOPPING: Final = "share_failing"
-#: Module, what it needs of the logs, and how much of that at least.
-_MODULES: Final = (
-    ("privacy", "interactions", 1),
-    ("calibration", "ratings", 1),
-    ("reference", "reference", 1),
-    ("retrieval", "relevance", 1),
-    ("conversations", "conversations", 1),
-    ("versions", "versions", 2),
-    ("drift", "weeks", 2),
-    ("findings", "weeks", 2),
-    ("robustness", "variants", 1),
-    ("selfcheck", "samples", 1),
-    ("spans", "spans", 1),
-)
-#: Families of metrics of modules that no logs ask for: a project switches them on by decision.
-_UNASKED: Final = ("safety",)
+_RULES: Final = load_yaml(Path(__file__).with_suffix(".yml"))
 #: Quantile of a two-sided interval at .95, the default of hcat_confidence.
 _NORMAL: Final = 1.96
 _GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
@@ -79,21 +58,21 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
             raise ValueError(f"{logs}: no interaction can be used: `hcat check {logs}` says why")
         inputs, metrics = checked.inputs, set(checked.metrics)
         profile, reason = "minimal", "the logs hold what these modules need; add others when theirs is there"
-        modules = {module: True for module, each, least in _MODULES if inputs[each] >= least}
+        modules = {module: True for module, (each, least) in _RULES["modules"].items() if inputs[each] >= least}
     names = {metric["metric_name"]: metric["inputs"] for metric in catalogue}
     # the demo has a gate of each kind
     possible = _read_seed(source / "demo" / "seeds" / f"{_GATES}.csv")
     shipped = _read_seed(find_seed(source, _DECISIONS))
     families = {metric["metric_name"]: metric["family"] for metric in catalogue}
-    left_out = set() if profile == "standard" else {module for module, _, _ in _MODULES} - modules.keys()
+    left_out = {*_RULES["unasked"], *(() if profile == "standard" else _RULES["modules"].keys() - modules.keys())}
     gates = [
         row
         | {
             "minimum_n": str(min(int(row["minimum_n"]), inputs["interactions"] if logs else int(row["minimum_n"]))),
-            "severity": "error" if row["measurement"] == _STOPPING else row["severity"],
+            "severity": "error" if row["measurement"] == _RULES["stopping"] else row["severity"],
         }
         for row in possible
-        if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in {*left_out, *_UNASKED}
+        if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in left_out
     ]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
@@ -122,14 +101,14 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         path = folder / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    needs = tuple(_say_need(row) for row in gates if row["measurement"] == _STOPPING)
+    needs = tuple(_say_need(row) for row in gates if row["measurement"] == _RULES["stopping"])
     return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
 
 
 def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, set[str]], inputs: Mapping[str, int]) -> bool:
     """Return whether the logs hold what a gate measures, and enough of it."""
     # who asks is known from the first build on
-    is_known = gate["measurement"] in _MEASUREMENTS and gate["dimension"] != "population"
+    is_known = gate["measurement"] in _RULES["measurements"] and gate["dimension"] != "population"
     return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], set())))
 
 

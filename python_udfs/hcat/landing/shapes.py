@@ -19,8 +19,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from hcat.landing import calls, datasets
-from hcat.landing.aliases import plain_name
+from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
+from hcat.landing.events import join_events, read_event
+from hcat.landing.feedback import SCORES, expand_score, scores_of
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
@@ -33,7 +35,7 @@ _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # anything else in a head is no name of a column: a file without a head has a record there
 _NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
-_OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
+_OTHER_FORMATS = tuple(CONTRACT["formats_not_read"].split())
 
 
 # what every call brings, and its usual names
@@ -56,6 +58,7 @@ SHAPES: Mapping[str, Shape] = {
     datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
     datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
     datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
+    **dict.fromkeys(SCORES, Shape(("ratings",), expand_score, (*FORMATS, ".json"))),
     # exports of traces are one JSON document as often as JSON Lines
     SPANS: Shape((SPANS,), lambda record, _: expand_spans(record), (*FORMATS, ".json")),
 }
@@ -131,7 +134,8 @@ def expand_records(
             if first in entity_names:
                 yield first, row
             continue
-        for held in calls.records_of(record) if stem == CALLS else [record]:
+        split = {CALLS: calls.records_of, **dict.fromkeys(SCORES, scores_of)}.get(stem)
+        for held in split(record) if split else [record]:
             try:
                 opened: Any = calls.open_call(held, seen) if stem == CALLS else held
             except RecordError as problem:
@@ -150,7 +154,7 @@ def expand_records(
 
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
-    """Yield the messages of a file that has one a record as one record a conversation; other files as they are."""
+    """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
     rows = iter(records)
     head: list[RawRecord] = []
     for row in rows:
@@ -159,7 +163,7 @@ def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
         if row[1] is not None:
             break
     if not head or calls.conversation_of(head[-1][1]) is None:
-        yield from chain(head, rows)
+        yield from (join_events if head and read_event(head[-1][1])[1] else iter)(chain(head, rows))
         return
     conversations: dict[str, list[RawRecord]] = {}
     for row in chain(head, rows):
@@ -178,7 +182,7 @@ def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | Non
     read = [record for _, record, _, _ in head if record is not None]
     if not read:
         return None
-    brought = [calls.brings(call) for record in read for call in calls.records_of(record)]
+    brought = [calls.brings(call, in_steps=True) for record in read for call in calls.records_of(record)]
     where = "any record" if is_whole else f"its first {len(read)} records"
     for place, (what, names) in enumerate(_CONTENT.items()):
         if not any(has[place] for has in brought):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from hcat.landing.aliases import ALIASES, CONTRACT, known_names, pick, plain_name
 from hcat.landing.containers import lone_text
-from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage
+from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage, plain_record
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
 
@@ -25,6 +25,7 @@ NAMES: Final = {
 }
 #: What is neither query nor answer, whatever it holds.
 _OTHERS: Final = known_names(["contexts"]) | {*LOOKS, *_WORDS["others"]}
+_GOLD: Final = re.compile(CONTRACT["span_texts"]["gold"]).search
 _DEEPEST: Final = 10
 _LONGEST_KEY: Final = 60
 _SHOWN_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|<[\w.]+ object at ")
@@ -80,6 +81,22 @@ def find_text(value: Any, role: str) -> str | None:
                 below += [] if role_of(held) not in (None, role) else _open(held, role)
         level = below
     return lone_text(structured(value), "query_text")
+
+
+def find_inside(value: Any, role: str) -> Iterator[str]:
+    """Yield what a role says in the steps that an object names, the least deep first; what is gold is none of it."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        steps = [plain_record(each) for each in level if isinstance(each, Mapping)]
+        for step in steps:
+            # beside its query and its passages, an answer may have a plainer name
+            is_exchange = role == ASSISTANT and "query" in step and not step.keys().isdisjoint(LOOKS)
+            names = (*_WORDS[f"of_steps_{role}"], *(["data"] if is_exchange else []))
+            yield from (text for name in names if (text := text_of(step.get(name)) or "").strip())
+        below = [inner for step in steps for name, inner in step.items() if name not in _OTHERS and not _GOLD(name)]
+        # several things in a list are several calls
+        below += [each[0] for each in level if isinstance(each, list) and len(each) == 1]
+        level = [structured(inner) for inner in below]
 
 
 def is_object(text: str) -> bool:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hcat.landing.aliases import CONTRACT
+from hcat.landing.messages import read_json_in
 from hcat.landing.raw_contract import RecordError, json_kind, to_text
 
 _NAMES: Mapping[str, str] = CONTRACT["span_columns"]
@@ -60,16 +61,16 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if record.get("object") == "trace":
         # what the OpenAI Agents SDK says of a trace beside its spans
         return
-    whole = _as_mapping(_read_json(record.get("trace")))
+    whole = _as_mapping(read_json_in(record.get("trace")))
     # a row of a table may have the trace as a whole beside parts of it
     record = whole if "data" in whole else record
-    data = _read_json(record.get("data"))
+    data = read_json_in(record.get("data"))
     if isinstance(data, list):
         for span in data:
             yield from expand_spans(_as_object(span))
         return
     inside = {**record, **data} if isinstance(data, Mapping) else record
-    name = next((name for name in _LISTS if isinstance(_read_json(inside.get(name)), list)), None)
+    name = next((name for name in _LISTS if isinstance(read_json_in(inside.get(name)), list)), None)
     if name is None:
         yield _span(record)
         return
@@ -77,7 +78,7 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for key, value in record.items():
         if key not in ("data", name):
             _flatten("trace" if key == "info" else f"trace.{key}", value, trace)
-    spans = [span for each in _read_json(inside[name]) for span in expand_spans(_as_object(each))]
+    spans = [span for each in read_json_in(inside[name]) for span in expand_spans(_as_object(each))]
     # what is said of the trace is said once: by its root, or by the first span where no span is a root
     first = next((span for span in spans if not span.get("parent_span_id")), spans[0] if spans else None)
     if first is not None:
@@ -107,7 +108,7 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return one span in the columns of the entity."""
     fields = dict(record)
     for name in list(fields):
-        if name.lower() in _WRAPPERS and isinstance(inner := _read_json(fields[name]), Mapping):
+        if name.lower() in _WRAPPERS and isinstance(inner := read_json_in(fields[name]), Mapping):
             del fields[name]
             fields |= {key: value for key, value in inner.items() if fields.get(key) is None}
     span: dict[str, Any] = {}
@@ -131,11 +132,11 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
             else:
                 unreadable = to_text(value)
         elif short in ("resource", "resourceattributes"):
-            inner = _read_json(value)
+            inner = read_json_in(value)
             inner = inner.get("attributes", inner) if isinstance(inner, Mapping) else inner
             _flatten("resource", _plain_attributes(inner), attributes)
         elif short in ("events", "links"):
-            held = _read_json(value)
+            held = read_json_in(value)
             events = [_plain_event(each) for each in (held if isinstance(held, list | tuple) else ())]
             _flatten(short, events, attributes)
             if messages := list(_find_messages(events)):
@@ -154,7 +155,7 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
     for column in ("started_at", "ended_at"):
         if column in span:
             span[column] = _read_time(span[column])
-    status = _read_json(span.get("status"))
+    status = read_json_in(span.get("status"))
     if isinstance(status, Mapping):
         span["status"] = status.get("code", status.get("status_code", status.get("statusCode")))
         _flatten("status.message", status.get("message", status.get("description")), attributes)
@@ -168,7 +169,7 @@ def _flatten(key: str, value: Any, found: dict[str, str], depth: int = 0) -> Non
         return
     if isinstance(value, str):
         found[key] = value
-        value = _read_json(value)
+        value = read_json_in(value)
         if isinstance(value, str):
             return
     elif isinstance(value, bool | int | float) or not isinstance(value, Mapping | list | tuple):
@@ -188,7 +189,7 @@ def _flatten(key: str, value: Any, found: dict[str, str], depth: int = 0) -> Non
 
 def _plain_attributes(value: Any) -> Any:
     """Return the attributes of a span as an object: OTLP writes a list of keys with typed values."""
-    value = _read_json(value)
+    value = read_json_in(value)
     if isinstance(value, list) and all(_is_pair(each) for each in value):
         return {each["key"]: _plain_value(each.get("value")) for each in value}
     return value
@@ -220,7 +221,7 @@ def _find_messages(events: Iterable[Any]) -> Iterator[dict[str, Any]]:
     for event in events:
         named = _EVENT_OF_A_MESSAGE.fullmatch(str(event.get("name"))) if isinstance(event, Mapping) else None
         held = _as_mapping(event.get("attributes")) if named else {}
-        body = next((_read_json(held[name]) for name in _EVENT_BODIES if held.get(name) is not None), None)
+        body = next((read_json_in(held[name]) for name in _EVENT_BODIES if held.get(name) is not None), None)
         if named and body is not None:
             said = _as_mapping(body).get("message", body)
             content = _as_mapping(said).get("content", said)
@@ -231,18 +232,8 @@ def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _read_json(value: Any) -> Any:
-    """Return the object or list that a text holds; any other value as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
-
-
 def _as_object(value: Any) -> Mapping[str, Any]:
-    value = _read_json(value)
+    value = read_json_in(value)
     if not isinstance(value, Mapping):
         raise RecordError(f"a span must be an object, got {json_kind(value)}")
     return value

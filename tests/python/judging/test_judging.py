@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from hcat.judging import prompts, replies, scores
 from hcat.judging.agreement import compare_with_reference, paired_accuracy, ranking_accuracy
-from hcat.judging.tables import JUDGE_CALLS_SCHEMA, describe_judge, judge_pending, read_verdicts
+from hcat.judging.tables import JUDGE_CALLS_SCHEMA, describe_judges, judge_pending, read_judges, read_verdicts
 from hcat.language_models.endpoint import LanguageModel, Service, SettingsError
 from hcat.language_models.replies import ReplyError, read_reply
 
@@ -215,6 +215,7 @@ def request(task: str, subject: str | None = None, **changes: Any) -> dict[str, 
         "answer_sentences": ["The fee is 9 euros.", "The moon is green."],
         "sample_answers": ["The fee is 9 euros.", "It costs nothing."],
         "count_questions": 3,
+        "metric_suffix": "",
     } | changes
 
 
@@ -247,7 +248,7 @@ def judge(
     rows: list[dict[str, Any]], service: dict[str, Any], kept: tuple[tuple[str, str], ...] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     table = pa.Table.from_pylist(rows)
-    batches = list(judge_pending(table, service, kept))
+    batches = list(judge_pending(table, read_judges(service), kept))
     calls = pa.Table.from_batches(batches, schema=JUDGE_CALLS_SCHEMA)
     verdicts = read_verdicts(table, calls, embed).to_pylist()
     assert len(set(calls["call_id"].to_pylist())) == calls.num_rows
@@ -312,10 +313,10 @@ def test_an_answer_that_instructs_the_judge_is_read_as_data(
 
 def test_judging_without_an_endpoint_says_what_is_missing() -> None:
     with pytest.raises(SettingsError, match="HCAT_LLM_BASE_URL"):
-        describe_judge({"base_url": "", "model": ""})
-    described = describe_judge({"base_url": "http://localhost/v1", "model": "m"}).to_pylist()
+        describe_judges({"base_url": "", "model": ""})
+    described = describe_judges({"base_url": "http://localhost/v1", "model": "m"}).to_pylist()
     expected = {"language_model": "m", "prompt_revision": prompts.PROMPT_REVISION, "is_deciding": False}
-    assert described == [expected]
+    assert described == [{"metric_suffix": ""} | expected]
 
 
 DECISIONS = [request("rubric_llm", "faithfulness", is_deciding=True), request("correctness_llm", is_deciding=True)]
@@ -340,7 +341,7 @@ def test_a_judge_of_probabilities_is_asked_by_a_state_and_a_question() -> None:
     with serving() as start:
         server = start(decide(CHANCES))
         service = settings(server, base_url=f"{server.url}/systemone", repairs=3)
-        (described,) = describe_judge(service).to_pylist()
+        (described,) = describe_judges(service).to_pylist()
         calls, verdicts = judge(DECISIONS, service)
     assert (described["is_deciding"], described["prompt_revision"]) == (True, prompts.DECISION_REVISION)
     # .25 x 1 + .5 x 2, and .6 of .8 where the judge decides
@@ -373,3 +374,33 @@ def test_a_decision_that_cannot_be_read_gives_no_number(chances: Any, more: Any,
 def test_a_judge_of_probabilities_writes_nothing() -> None:
     with pytest.raises(SettingsError, match="ends in /systemone"):
         LanguageModel(Service("http://localhost/v1/systemone", "m"))
+
+
+def test_each_judge_of_a_list_is_asked_at_its_own_endpoint_with_its_own_key(
+    serve: Callable[[Reply], Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HCAT_LLM_API_KEY", KEY)
+    monkeypatch.setenv("SECOND_KEY", "sk-of-the-second")
+    with serving() as start:
+        first, second, odds = serve(well), serve(lambda _: {"reason": "in part", "score": 1}), start(decide(CHANCES))
+        listed = [
+            {"name": "second", "url": second.url, "model": "large", "key": "SECOND_KEY"},
+            {"name": "odds", "url": f"{odds.url}/systemone", "model": "small"},
+        ]
+        with pytest.raises(SettingsError, match="a model of its own"):
+            read_judges(settings(first), listed)
+        judges = read_judges(settings(first, model="middle"), listed)
+        rows = [
+            DECISIONS[0] | {"judge_key": suffix, "metric_suffix": suffix, "is_deciding": service.is_deciding}
+            for suffix, service in judges.items()
+        ]
+        table = pa.Table.from_pylist(rows)
+        calls = pa.Table.from_batches(judge_pending(table, judges), schema=JUDGE_CALLS_SCHEMA)
+    verdicts = {row["judge_key"]: row["verdict_score"] for row in read_verdicts(table, calls, embed).to_pylist()}
+    assert verdicts == {"": 2.0, "@second": 1.0, "@odds": 1.25}
+    assert calls["model"].to_pylist() == ["middle", "large", "small"]
+    sent = [server.requests[0].headers.get("Authorization") for server in (first, second, odds)]
+    assert sent == [f"Bearer {KEY}", "Bearer sk-of-the-second", None]
+    for wrong, said in (({"key": "NOT_SET"}, "no NOT_SET"), ({"colour": "red"}, "a judge has a name, a url")):
+        with pytest.raises(SettingsError, match=said):
+            read_judges(settings(first, model="middle"), [listed[0] | wrong])

@@ -49,7 +49,7 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     ]
     assert "retrievals 1 of 5 records can be used, 4 rejected" in text
     assert any(line.startswith("missing reference answers (queries.reference_answer): would add 6 ") for line in text)
-    assert any(line.startswith("missing ratings: ") for line in text)
+    assert any(line.startswith("missing ratings of a criterion: ") for line in text)
     assert not any(line.startswith("missing answers") for line in text)
     assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} dbt build"
 

@@ -1,11 +1,12 @@
 """Feedback of users: on which scale its values are, decided by the staging model itself."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
 
 from hcat.engine.staging import Staging, find_seed, read_variables
-from hcat.landing.check import RECORDS
+from hcat.landing.check import RECORDS, check_logs
 from hcat.landing.folding import FOLDED
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -51,3 +52,15 @@ def test_words_have_one_meaning_and_other_scores_are_rejected() -> None:
     # a person who rates says by which criterion
     ((_, reason),) = read_ratings(("anna", "1", None, "person"))
     assert reason == "criterion user_feedback needs the rater_kind user_feedback: person"
+
+
+def test_a_score_of_a_span_belongs_to_the_interaction_of_its_trace(tmp_path: Path) -> None:
+    recorded = Path(__file__).with_name("recorded") / "phoenix.jsonl"
+    spans = [json.loads(line) for line in recorded.read_text().splitlines()]
+    inner = next(span["context"]["span_id"] for span in spans if span["parent_id"])
+    (tmp_path / "spans.jsonl").write_text("\n".join(json.dumps(span | {"annotations": []}) for span in spans))
+    named = {"name": "user_feedback", "annotator_kind": "HUMAN", "result": {"label": "thumbs_up"}}
+    notes = [named | {"span_id": span_id} for span_id in (inner, "ffff000000000000")]
+    (tmp_path / "annotations.jsonl").write_text("\n".join(map(json.dumps, notes)))
+    lines = [line for name, line in check_logs(tmp_path, REPOSITORY).lines if name.strip() in ("ratings", "rejected")]
+    assert lines == ["1 of 2 records can be used, 1 rejected", "1: orphan"]

@@ -212,6 +212,81 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("producer", "calls", "passages"),
+    [
+        ("griptape_events", 1, []),
+        ("langchain_events", 1, ["k1", "k2"]),
+        ("haystack_results", 4, ["k2"] * 4),
+        # the state after each step; one alone has an answer
+        ("burr", 1, ["k1", "k2"] * 2),
+        ("semantic_kernel", 1, ["k1", "k2"]),
+        ("magentic", 1, []),
+        ("mirascope", 1, []),
+        # what stands in the prompt of the system alone is no passage
+        ("litellm", 1, []),
+    ],
+)
+def test_every_text_of_a_log_of_events_or_of_named_steps_arrives(
+    producer: str, calls: int, passages: list[str], tmp_path: Path
+) -> None:
+    import_into("calls", RECORDED / f"{producer}.jsonl", tmp_path)
+    answered = [(row["query_text"], row["answer"]) for row in land_all(tmp_path) if row["answer"]]
+    assert answered == [(QUERY, ANSWER)] * calls
+    found = [(row["chunk_id"], row["text"]) for row in land_all(tmp_path, "retrievals")]
+    assert found == [(key, SHELF[key]) for key in passages]
+
+
+def test_runs_that_overlap_or_do_not_end_are_no_calls(tmp_path: Path) -> None:
+    def event(name: str, run: str, **more: Any) -> dict[str, Any]:
+        return {"type": f"{name}RunEvent", "run_id": run, **more}
+
+    first, second = event("Start", "a", run_input=QUERY), event("Start", "b", run_input=QUERY)
+    ends = [event("Finish", run, run_output=ANSWER) for run in "ab"]
+    events = [first, ends[0], first, second, *ends, second]
+    (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, events)))
+    rows = land_all(tmp_path)
+    assert [(row["query_text"], row["answer"]) for row in rows[:1]] == [(QUERY, ANSWER)]
+    assert [row["read_error"][:16] for row in (rows[1], rows[3])] == ["a run starts her"] * 2
+    # its run is over: the end has an answer and nobody asked
+    assert rows[2]["query_text"] is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"question": QUERY, "text": P1, "document": {"query": QUERY, "data": P2}},
+        {"question": QUERY, "payload": {"data": "six"}, "check": {"expected_output": {"answer": ANSWER}}},
+        {"question": QUERY, "steps": [{"llm": {"replies": [ANSWER]}}, {"llm": {"replies": ["No."]}}]},
+    ],
+)
+def test_what_steps_do_not_name_as_an_answer_is_none(call: dict[str, Any], tmp_path: Path) -> None:
+    whole = {"question": QUERY, "answer": ANSWER}
+    (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, (whole, call))))
+    assert [row["answer"] for row in land_all(tmp_path)] == [ANSWER, None]
+
+
+@pytest.mark.parametrize(
+    ("producer", "stem", "trace", "said"),
+    [
+        ("scores_langfuse.json", "scores", "t1", ("user-feedback", "1.0", "ok")),
+        ("scores_langsmith.jsonl", "feedback", "00000000-0000-0000-0000-000000000001", ("user_score", "1", "fine")),
+        ("scores_phoenix.csv", "annotations", "8a3f000000000000", ("user_feedback", "thumbs-up", "good")),
+    ],
+)
+def test_scores_in_a_file_of_their_own_are_ratings_of_their_trace(
+    producer: str, stem: str, trace: str, said: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / f"{stem}.{producer.split('.')[1]}").write_bytes((RECORDED / producer).read_bytes())
+    first, *others = land_all(tmp_path, "ratings")
+    assert (first["interaction_id"], first["rater_kind"], first["criterion"]) == (trace, *["user_feedback"] * 2)
+    assert (first["rater"], first["scale_point"], first["comment"]) == said
+    # scores of models are no ratings, and what a person rates needs a criterion
+    reasons = [row["read_error"] for row in others if row["interaction_id"] is None]
+    assert all(reason.startswith("annotation without a criterion in span_dialects.yml: ") for reason in reasons)
+    assert len(others) == {"scores": 2, "feedback": 1, "annotations": 0}[stem]
+
+
+@pytest.mark.parametrize(
     ("name", "values"),
     [
         # Open WebUI and LibreChat
