@@ -23,8 +23,8 @@ from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
 from hcat.statistics.intervals import t_tail
 from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
-from hcat.weakness.statistics import Cells, cell_share_bounds, with_whole
-from hcat.weakness.tables import HEADLINE_DOCUMENTS, HEADLINE_LEVEL
+from hcat.weakness.statistics import HEADLINE_DOCUMENTS, Cells, cell_share_bounds, with_documents, with_whole
+from hcat.weakness.tables import HEADLINE_LEVEL
 
 #: As shipped.
 COUNT_DRAWS, CONFIDENCE, MARGIN = 1_999, 0.95, 0.03
@@ -125,6 +125,18 @@ def draw_documents(random: np.random.Generator, per_topic: int, count_topics: in
     return Build(is_failing, np.arange(count_rows), [topic, kind, 10 * topic + kind], documents)
 
 
+def draw_users(random: np.random.Generator, count_documents: int, count_users: int, likeness: float) -> Build:
+    """Return questions of users (clusters) about documents, both drawn for each question; likeness of each of both."""
+    documents, users = random.integers(0, count_documents, 1_000), random.integers(0, count_users, 1_000)
+    # each has half of a likeness four times as large
+    of_documents, of_users = (
+        failure_probabilities(random, 0.2, 4 * likeness, count) for count in (count_documents, count_users)
+    )
+    is_failing = random.random(1_000) < (of_documents[documents] + of_users[users]) / 2
+    topic, department, kind = documents % 4, users % 4, random.integers(0, 5, 1_000)
+    return Build(is_failing, users, [topic, department, kind, 10 * topic + department], documents)
+
+
 def draw_outages(random: np.random.Generator) -> Build:
     """Return a build of conversations of two turns, in which a twentieth of the days of a channel fails wholly."""
     clusters = np.repeat(np.arange(750), 2)
@@ -173,6 +185,8 @@ NULL_BUILDS: Final[dict[str, Draw]] = {
     "25 users in each of 8 departments, queries as clusters": lambda random: draw_documents(random, 25, 8, 1_000),
     "outages by day and channel, conversations as clusters": draw_outages,
     "long conversations fail more": draw_long,
+    "40 documents x 60 users, likeness 0.15 of each": lambda random: draw_users(random, 40, 60, 0.15),
+    "60 documents x 36 users, likeness 0.2 of each": lambda random: draw_users(random, 60, 36, 0.2),
 }
 #: With the least share of builds in which the cell is flagged.
 PLANTED: Final[dict[str, tuple[Draw, float]]] = {
@@ -201,16 +215,21 @@ def choose_cells(build: Build) -> Flags:
     return np.column_stack([is_member for _, is_member in counted[:COUNT_CELLS]])
 
 
-def estimate_cells(build: Build, members: Flags) -> Cells:
-    """Return the cells as a build estimates them; the first one is all rows."""
+def estimate_cells(build: Build, members: Flags) -> tuple[Cells, Cells]:
+    """Return the cells as a build estimates them, by both keys and by document; the first one is all rows."""
     everything = np.column_stack([np.ones(len(members), dtype=bool), members]).astype(np.float64)
-    values = build.is_failing.astype(np.float64)
-    codes = np.unique(build.clusters, return_inverse=True)[1]
-    counts, sums = sum_by_cluster(everything, codes), sum_by_cluster(everything * values[:, None], codes)
-    estimates = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
-    spread = np.sqrt(estimates.value * (1 - estimates.value))
-    clusters = (counts > 0).sum(axis=0).astype(np.float64)
-    return with_whole(estimates._asdict(), clusters, spread, np.zeros(len(clusters), dtype=np.int64))
+    documents = build.clusters if build.documents is None else build.documents
+    found, pairs = [], np.zeros(0)
+    for key in (build.clusters * (documents.max() + 1) + documents, build.clusters, documents):
+        codes = np.unique(key, return_inverse=True)[1]
+        counts, sums = (sum_by_cluster(everything * values, codes) for values in (1.0, build.is_failing[:, None]))
+        estimates = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
+        spread = np.sqrt(estimates.value * (1 - estimates.value))
+        clusters = (counts > 0).sum(axis=0).astype(np.float64)
+        pairs = pairs if len(pairs) else clusters
+        wholes = np.zeros(len(clusters), dtype=np.int64)
+        found.append(with_whole(estimates._asdict() | {"pairs": pairs}, clusters, spread, wholes))
+    return with_documents(*found[1:]), found[2]
 
 
 def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests, Flags]:
@@ -228,7 +247,7 @@ def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests,
     partitions = np.ones_like(is_member)
     pieces = Pieces(clusters, clusters, documents, counts, sums, is_member, partitions, dimensions, None)
     tests = judge_headline(pieces, HEADLINE_LEVEL, COUNT_DRAWS, seed)
-    bounds = tests.bound(estimate_cells(build, members).difference[1:], tests.errors, CONFIDENCE)
+    bounds = tests.bound(estimate_cells(build, members)[0].difference[1:], tests.errors, CONFIDENCE)
     return tests, (tests.adjusted_p_value <= HEADLINE_LEVEL) & (bounds > MARGIN)
 
 
@@ -257,9 +276,10 @@ def _measure_confirmation(name: str, draw: Draw, random: np.random.Generator, co
     confirmed, rates, bounds = [], [], []
     for _ in range(max(2, count_runs // _RUNS_PER_DRAWN)):
         build = draw(random)
-        cells = estimate_cells(build, choose_cells(build))
+        cells, documents = estimate_cells(build, choose_cells(build))
         rates.append(float(cells.value[0]))
-        bounds.append(np.array(cell_share_bounds(cells, CONFIDENCE))[:, random.integers(1, len(cells.value))])
+        found = np.array(cell_share_bounds(cells, documents, CONFIDENCE))
+        bounds.append(found[:, random.integers(1, len(cells.value))])
         # any cell may have been flagged before; the new clusters know nothing of it
         can_be_tested = (cells.jackknife_groups >= LEAST_CLUSTERS_CONFIRMED) & (cells.test_error > 0)
         positions = np.flatnonzero(can_be_tested & (cells.jackknife_groups_rest >= LEAST_CLUSTERS_CONFIRMED))

@@ -35,6 +35,7 @@ summarised as (
         count(*) as count_interactions,
         count(distinct cells.cluster_id) as count_clusters,
         count(distinct interactions.second_cluster_id) as count_second_clusters,
+        count(distinct {{ hash_number('cells.cluster_id, interactions.second_cluster_id') }}) as count_cluster_pairs,
         {%- if is_on('distributions') %}
         -- one list: separate quantiles would hold the scores as many times
         {{ quantiles_of('evaluations.raw_score', quantiles) }} as scores,
@@ -51,7 +52,7 @@ final as (
         {{ cell_id('summarised.metric_name', 'named') }} as cell_id,
         summarised.metric_name, named.first_dimension, named.first_segment, named.second_dimension,
         named.second_segment, summarised.cell_key, summarised.count_interactions, summarised.count_clusters,
-        summarised.count_second_clusters,
+        summarised.count_second_clusters, summarised.count_cluster_pairs,
         {%- if is_on('distributions') %}
         case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
         summarised.scores,

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.intervals import t_quantile, wilson_intervals
+from hcat.statistics.intervals import kish, t_quantile, wilson_intervals
 
 #: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
 PRIOR_CLUSTERS: Final = 0.25
@@ -82,7 +82,7 @@ def rate_interval(
     share, codes, effective_clusters = rows.found.estimate, rows.codes, rows.found.effective_clusters
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
-    carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
+    carrying = min(kish(rows.weight_by_cluster[is_failing]), kish(rows.weight_by_cluster[is_passing]))
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
     # summed exactly, so that the order of the rows moves no bit
     observed = math.fsum((rows.residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
@@ -238,9 +238,9 @@ def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, 
     residuals = weights * (values - mean)
     moved = ratio(sum_by_cluster(residuals, codes), total - by_cluster)
     variance = (count - 1) / count * float(moved @ moved) if count > 1 else np.nan
-    kish, largest = _kish_of(by_cluster), float(by_cluster.max()) / total
+    effective, largest = kish(by_cluster), float(by_cluster.max()) / total
     error, nan = float(np.sqrt(variance)), math.nan
-    found = ClusteredInterval(mean, nan, nan, error, nan, len(values), count, kish, kish - 1, largest)
+    found = ClusteredInterval(mean, nan, nan, error, nan, len(values), count, effective, effective - 1, largest)
     return _Rows(found, variance, total**2 / float(weights @ weights), codes, weights, residuals, by_cluster)
 
 
@@ -252,15 +252,8 @@ def _likeness(rows: _Rows, share: float, is_failing: Flags, is_passing: Flags) -
     variation = share * (1 - share)
     if not has_pairs.any() or variation <= 0:
         return 0.0, 0.0
-    showing = min(_kish_of(np.where(has_pairs & carries, pairs, 0.0)) for carries in (is_failing, is_passing))
+    showing = min(kish(np.where(has_pairs & carries, pairs, 0.0)) for carries in (is_failing, is_passing))
     products = sum_by_cluster(rows.residuals, rows.codes) ** 2 - sum_by_cluster(rows.residuals**2, rows.codes)
     weight = rows.weight_by_cluster[has_pairs]
     found = float(weight @ (products[has_pairs] / pairs[has_pairs])) / float(weight.sum()) / variation
     return min(1.0, max(0.0, found)), showing
-
-
-def _kish_of(weights: Floats) -> float:
-    """Return (sum w)^2 / sum w^2, at least 1; 0 without weights."""
-    squared = float(weights @ weights)
-    # rounding must not make one cluster less than one
-    return max(1.0, float(weights.sum()) ** 2 / squared) if squared > 0 else 0.0

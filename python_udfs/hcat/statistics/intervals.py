@@ -32,17 +32,19 @@ def kish_effective_n(weights: Floats) -> float:
     """Return (sum of w)^2 / sum of w^2 (Kish 1965): rows of equal weight that would be as precise, in [1, n]."""
     if not len(weights) or not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(f"weights must be finite and above 0, and one at least, got {len(weights)} weights")
-    return _kish(weights)
+    return kish(weights)
 
 
 def effective_clusters(codes: Integers, weights: Floats) -> float:
     """Return Kish's effective number of clusters: that of the sums of weights by cluster."""
-    return _kish(np.bincount(codes, weights=weights))
+    return kish(np.bincount(codes, weights=weights))
 
 
-def _kish(weights: Any) -> float:
+def kish(weights: Any) -> float:
+    """Return (sum of w)^2 / sum of w^2, at least 1; 0 without weights."""
+    squared = float(weights @ weights)
     # rounding must not make one row less than one
-    return max(1.0, float(weights.sum() ** 2 / (weights**2).sum()))
+    return max(1.0, float(weights.sum()) ** 2 / squared) if squared > 0 else 0.0
 
 
 def normal_quantile(probability: float) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import sum_by_cluster
@@ -56,15 +55,15 @@ def estimate_shares(
     total = weights.sum()
     # a share of hits alone is one: rounding must not leave it a spread, from which an effective n would be made
     shares = np.where((hits == 1).all(axis=0), 1.0, weights @ hits / total)
-    in_stratum = _sum_by(stratum_codes, weights[:, None] * hits, count_strata) / weight_of_stratum[:, None]
+    in_stratum = sum_by_cluster(weights[:, None] * hits, stratum_codes, count_strata) / weight_of_stratum[:, None]
     counts = np.bincount(stratum_of_unit, minlength=count_strata)
     centers = np.where((counts > 1)[:, None], in_stratum, shares)
 
-    residuals = _sum_by(unit_codes, weights[:, None] * (hits - centers[stratum_codes]), count_units)
+    residuals = sum_by_cluster(weights[:, None] * (hits - centers[stratum_codes]), unit_codes, count_units)
     weight_of_unit = sum_by_cluster(weights, unit_codes, count_units)
     # a unit that stands for itself alone was taken with certainty and adds no doubt
     uncertainty = np.clip(1 - 1 / weight_of_unit, 0, 1)
-    by_stratum = _sum_by(stratum_of_unit, uncertainty[:, None] * residuals**2, count_strata)
+    by_stratum = sum_by_cluster(uncertainty[:, None] * residuals**2, stratum_of_unit, count_strata)
     by_stratum *= (counts / np.maximum(counts - 1, 1))[:, None] / total**2
     variances = by_stratum.sum(axis=0)
 
@@ -78,16 +77,6 @@ def estimate_shares(
     degrees = max(1.0, float(count_units - count_strata))
     low, high = _jeffreys(shares, effective, degrees, confidence)
     return ShareEstimates(shares, low, high, np.sqrt(variances), effective, degrees)
-
-
-def _sum_by(codes: npt.NDArray[np.intp] | Integers, rows: Floats, count: int) -> Floats:
-    """Return the sums of rows (n, k) by code, shape (count, k)."""
-    # added in pairs: the last bits differ from those of sum_by_cluster, and stored intervals must not move
-    order = np.argsort(codes, kind="stable")
-    present, starts = np.unique(codes[order], return_index=True)
-    sums = np.zeros((count, rows.shape[1]))
-    sums[present] = np.add.reduceat(rows[order], starts, axis=0)
-    return sums
 
 
 def _jeffreys(shares: Floats, effective: Floats, degrees: float, confidence: float) -> tuple[Floats, Floats]:

@@ -24,29 +24,22 @@ _IN_UNITS: Final = ("value", "standard_error", "rest_value", "difference", "diff
 _COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
 
 
-def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Floats]]:
-    """Return the figures of every cell by measurement; the larger error, by clusters or documents, counts."""
+def estimate_cells(cells: pa.Table, sums: pa.Table) -> list[dict[str, dict[str, Floats]]]:
+    """Return the figures of every cell by measurement: first by clusters, then by documents."""
     by_cluster, by_document = (
         _locate(cells, sums.filter(pc.field("is_second") == is_second)) for is_second in (False, True)
     )
-    estimates, of_documents = (_jackknife(cells, located) for located in (by_cluster, by_document))
-    for figures, others in zip(estimates.values(), of_documents.values(), strict=True):
-        error = figures["difference_standard_error"]
-        is_wider = others["difference_standard_error"] > error
-        sides = np.fmin(others["clusters_effective"], others["jackknife_groups_rest"])
-        figures["documents"] = np.fmin(others["jackknife_groups"], others["jackknife_groups_rest"])
-        figures["documents_effective"] = np.where(is_wider, sides, np.nan)
-        figures["difference_standard_error"] = np.where(is_wider, others["difference_standard_error"], error)
+    found = [_jackknife(cells, located) for located in (by_cluster, by_document)]
     unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
     units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
     positions = by_cluster["position"].to_numpy()
     for measurement, name in SUMS.items():
         for figure, column in (("count_rows", f"count_{name}"), ("count_failing", "count_failing")):
-            estimates[measurement][figure] = sum_by_cluster(by_cluster[column].to_numpy(), positions, cells.num_rows)
-    means = estimates["mean_score"]
-    means["standard_deviation"] = _deviations(by_cluster, cells.num_rows) / units
-    means |= {name: means[name] / units for name in _IN_UNITS}
-    return estimates
+            found[0][measurement][figure] = sum_by_cluster(by_cluster[column].to_numpy(), positions, cells.num_rows)
+    deviations = _deviations(by_cluster, cells.num_rows) / units
+    for means in (estimates["mean_score"] for estimates in found):
+        means |= {"standard_deviation": deviations} | {name: means[name] / units for name in _IN_UNITS}
+    return found
 
 
 def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats]]:

@@ -8,7 +8,8 @@ same cells. In T = d / max(s_J, s_0), with two keys of siblings,
 n_g the rows of cluster g on that side, n_h those of document h (of unequal weight: sums of weights, in D over those of
 their squares, and n is Kish's number of rows). The likeness b of rows of one document is estimated over all rows by
 moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs
-by its rows. In the same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
+by its rows. In the same way rows of one cluster have the likeness a + c b, with c the share of the siblings of a row
+that are about its document too, weighted alike: 1 where clusters are parts of documents, 0 where users ask about all.
 
 Clusters and documents draw rates of their own from the beta distribution with the observed rate p and the likeness
 (sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its
@@ -18,6 +19,7 @@ binomial at that rate. (Scores: normal effects and errors.) Every draw estimates
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -28,6 +30,9 @@ from hcat.statistics.clusters import sum_by_cluster
 
 #: Numbers that a block of draws holds at once: bounds the memory.
 _BLOCK: Final = 4_000_000
+#: Share of the draws that are the tail of a cell, and the least mean excess: draws may all be equal.
+_TAIL: Final = 0.025
+_NO_EXCESS: Final = 1e-9
 #: The beta distribution needs a likeness inside (0, 1).
 _NO_LIKENESS: Final = 1e-6
 
@@ -91,32 +96,40 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
 
 
 def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
-    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down."""
+    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down.
+
+    The few largest draws of a cell say little about its tail. Beyond u, which _TAIL of them reach, the step-down reads
+    _TAIL exp(-(T - u) / mean excess), for draws and cells alike, so that it holds whatever the tail.
+    """
     count, count_cells = drawn.shape
     ordered = np.sort(drawn, axis=0)
+    start = ordered[-math.ceil(_TAIL * count)]
+    excess = np.maximum(np.maximum(ordered - start, 0).sum(axis=0) / (_TAIL * count), _NO_EXCESS)
 
-    def count_reached(values: Floats) -> Floats:
-        """Return how many draws of each cell are at least as large, shape of the values."""
+    def find_tails(values: Floats) -> Floats:
+        """Return the share of the draws of each cell that are at least as large, shape of the values."""
         below = [np.searchsorted(ordered[:, cell], values[:, cell]) for cell in range(count_cells)]
-        return np.asarray(count - np.column_stack(below).astype(np.float64))
+        reached = 1 - np.column_stack(below) / count
+        beyond = np.maximum(values - start, 0) / excess
+        return np.asarray(np.where(beyond > 0, _TAIL * np.exp(-beyond), reached))
 
-    p_value = (count_reached(statistic[None, :])[0] + 1) / (count + 1)
-    drawn_p = count_reached(drawn) / count
-    order = np.argsort(p_value, kind="stable")
+    tails, drawn_p = find_tails(statistic[None, :])[0], find_tails(drawn)
+    p_value = (np.sum(drawn >= statistic, axis=0) + 1) / (count + 1)
+    order = np.argsort(tails, kind="stable")
     # smallest P of this cell and of those with a larger one, draw by draw
     least = np.minimum.accumulate(drawn_p[:, order[::-1]], axis=1)[:, ::-1]
-    reached = (np.sum(least <= p_value[order], axis=0) + 1) / (count + 1)
+    reached = (np.sum(least <= tails[order], axis=0) + 1) / (count + 1)
     adjusted = np.empty(count_cells)
-    adjusted[order] = np.minimum(np.maximum.accumulate(reached), 1)
+    adjusted[order] = np.maximum.accumulate(np.maximum(reached, p_value[order]))
     # the next cell is flagged up to this P: the cells that are not flagged yet decide
     next_cell = min(int(np.sum(adjusted <= level)), count_cells - 1)
     candidates = np.sort(least[:, next_cell])
     # as many draws may lie at or below it, the observed one counted in
-    allowed = int(level * (count + 1)) - 1
-    rank = round(float(candidates[allowed]) * count) if 0 <= allowed < count else 0
-    critical = ordered[count - rank] if rank else np.full(count_cells, np.inf)
+    cut_off = float(candidates[max(int(level * (count + 1)) - 1, 0)])
+    beyond = start + excess * np.log(_TAIL / cut_off)
+    critical = np.where(cut_off < _TAIL, beyond, np.quantile(ordered, 1 - cut_off, axis=0))
     errors = np.full(count_cells, np.nan)
-    return HeadlineTests(statistic, p_value, adjusted, critical, rank / (count + 1), ordered, errors)
+    return HeadlineTests(statistic, p_value, adjusted, critical, cut_off, ordered, errors)
 
 
 class _Key(NamedTuple):
@@ -234,9 +247,14 @@ class _Layout:
         members, partitions = pieces.members[order], pieces.partitions[order]
         self.sides = [self._siblings(members), self._siblings(partitions & ~members)]
         groupings = [pieces.groups[order]]
-        pairs = np.unique(np.stack([self.clusters.codes, self.documents.codes]), axis=1)
+        pairs = self._key(self.clusters.codes * len(self.documents.sizes) + self.documents.codes)
+        owners = self.clusters.codes[pairs.order[pairs.starts]]
+        is_many = self.clusters.pairs > 0
+        shared = sum_by_cluster(pairs.pairs * pairs.sizes, owners)[is_many] / self.clusters.pairs[is_many]
+        # c of the module
+        self.shared = float(shared.sum()) / max(float(self.clusters.sizes[is_many].sum()), 1.0)
         # a document of one cluster says nothing beside it
-        if pairs.shape[1] > len(self.documents.sizes):
+        if len(pairs.sizes) > len(self.documents.sizes):
             groupings.append(self.documents.codes)
         self.groupings = [_Groups(groups, self.row_weights, self.squares, members, partitions) for groups in groupings]
         self.is_alike = (pieces.dimensions[:, None] == pieces.dimensions).astype(np.float64)
@@ -263,7 +281,7 @@ class _Layout:
         of_documents = np.zeros(len(rate))
         if len(self.groupings) > 1:
             of_documents = self._likeness(self.documents, values, rate, spread)
-        alike = np.stack([np.maximum(total - of_documents, 0), of_documents])
+        alike = np.stack([np.maximum(total - self.shared * of_documents, 0), of_documents])
         compared = [groups.compare(values, rate, spread) for groups in self.groupings]
         of_cell, of_rest = (1 + alike.T @ (siblings - 1) for _, siblings in self.sides)
         for groups, (*_, products) in zip(self.groupings[1:], compared[1:], strict=True):
@@ -328,9 +346,7 @@ def _draw_rates(random: np.random.Generator, rate: float, likeness: float, count
     count_codes = int(codes.max()) + 1 if len(codes) else 0
     if likeness < _NO_LIKENESS or not 0 < rate < 1:
         rates = np.full((count, count_codes), rate)
-    elif likeness > 1 - _NO_LIKENESS:
-        rates = (random.random((count, count_codes)) < rate).astype(np.float64)
     else:
-        precision = 1 / likeness - 1
+        precision = 1 / min(likeness, 1 - _NO_LIKENESS) - 1
         rates = random.beta(rate * precision, (1 - rate) * precision, (count, count_codes))
     return np.asarray(rates[:, codes])

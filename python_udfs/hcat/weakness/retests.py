@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from hcat.engine.columns import schema
 from hcat.statistics.clusters import jackknife_cells
 from hcat.statistics.intervals import t_tail
-from hcat.weakness.statistics import with_whole
+from hcat.weakness.statistics import can_be_tested, with_whole
 
 #: Largest one-sided P-value that confirms: the share of false flags that is tolerated among weak cells.
 ERROR_RATE: Final = 0.05
@@ -89,9 +89,7 @@ def _test(sums: pa.Table, minimum_clusters: int) -> tuple[float, float] | None:
     variance = of_values / weight.sum() - (total.sum() / weight.sum()) ** 2
     spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
     cells = with_whole(estimates._asdict(), clusters.sum(axis=0), spread, np.asarray([1, 1]))
-    groups = min(float(cells.jackknife_groups[0]), float(cells.jackknife_groups_rest[0]))
-    degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
-    if groups < minimum_clusters or not degrees > 0 or not error > 0:
+    if not can_be_tested(cells, minimum_clusters)[0]:
         return None
-    difference = float(cells.difference[0])
-    return difference, float(t_tail(difference / error, degrees))
+    p_values = t_tail(cells.difference / cells.test_error, cells.degrees_of_freedom)
+    return float(cells.difference[0]), float(p_values[0])

@@ -10,8 +10,8 @@ failures at .80, cells of ten failures of ten are common, and nine runs of ten w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ from hcat.statistics.multiple_tests import benjamini_hochberg
 from hcat.weakness.headline import HeadlineTests
 
 SHARES: Final = ("share_failing", "share_failing_of_all")
+#: Documents from which a cell speaks of others too: with six, .06 of builds without a weakness flag a headline cell.
+HEADLINE_DOCUMENTS: Final = 7
 
 #: New interactions over those that the observed difference asks for.
 SELECTION: Final = 1.5
@@ -78,21 +80,20 @@ class Cells:
     #: Clusters with a value in the cell; more than their groups where clusters leave in groups.
     clusters: Floats
     #: Of all rows of the cell's metric: standard deviation, design effect of the mean (at least 1), likeness of
-    #: siblings rho in [0, 1], and effective groups over groups, in (0, 1].
+    #: siblings rho in [0, 1], carrying groups (which show rho), and effective groups over groups, in (0, 1].
     whole_spread: Floats
     whole_design_effect: Floats
     whole_likeness: Floats
+    whole_carrying: Floats
     whole_evenness: Floats
     #: Documents of the cell or of its rest, the fewer; effective ones where they widen the error, else NaN.
     documents: Floats = field(default_factory=lambda: np.array(np.nan))
     documents_effective: Floats = field(default_factory=lambda: np.array(np.nan))
-    #: Rows with a value, whatever their weight.
+    #: Rows with a value, whatever their weight, and pairs of cluster and document.
     count_rows: Floats = field(default_factory=lambda: np.array(np.nan))
-
-    @property
-    def clusters_effective_rest(self) -> Floats:
-        """Effective groups of the rest, taken to be as even as those of all rows."""
-        return self.jackknife_groups_rest * self.whole_evenness
+    pairs: Floats = field(default_factory=lambda: np.array(np.nan))
+    #: Standard error of the difference that the draws of the headline have; NaN elsewhere.
+    headline_error: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @property
     def siblings(self) -> Floats:
@@ -107,14 +108,13 @@ class Cells:
     @property
     def is_dominated(self) -> Flags:
         """Whether one cluster holds more than a fifth of the rows: the others say little about the cell."""
-        with np.errstate(invalid="ignore"):
-            found: Flags = self.largest_share > DOMINANT_SHARE
-        return found
+        return np.asarray(self.largest_share > DOMINANT_SHARE)
 
     @property
     def degrees_of_freedom(self) -> Floats:
         """min(k, k_rest) - 1: the side with fewer clusters, or documents, decides how well the variance is known."""
-        clusters = np.minimum(self.clusters_effective, self.clusters_effective_rest)
+        # the rest is taken to be as even as all rows
+        clusters = np.minimum(self.clusters_effective, self.jackknife_groups_rest * self.whole_evenness)
         return np.fmin(clusters, self.documents_effective) - 1
 
     @property
@@ -130,8 +130,9 @@ class Cells:
 
     @property
     def test_error(self) -> Floats:
-        """The larger of the jackknife's and the null standard error of the difference."""
-        return np.fmax(self.difference_standard_error, self.difference_null_error)
+        """The larger of the jackknife's and the null standard error of the difference; in the headline its own."""
+        error = np.fmax(self.difference_standard_error, self.difference_null_error)
+        return np.where(np.isnan(self.headline_error), error, self.headline_error)
 
 
 class Judgement(NamedTuple):
@@ -174,8 +175,39 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
         whole_spread=spread[wholes],
         whole_design_effect=design_effect[wholes],
         whole_likeness=estimate_likeness(design_effect, siblings)[wholes],
+        whole_carrying=estimates["clusters_carrying"][wholes],
         whole_evenness=np.where(np.isfinite(evenness), evenness, 1.0)[wholes],
     )
+
+
+def with_documents(cells: Cells, documents: Cells) -> Cells:
+    """Return cells by cluster whose differences have the error of both keys, from the cells by document."""
+    found, of_documents = cells.difference_standard_error, documents.difference_standard_error
+    sides = np.fmin(documents.clusters_effective, documents.jackknife_groups_rest)
+    nothing = np.full_like(sides, np.nan)
+    joined, effective = _join_keys(cells, documents, (found**2, of_documents**2), (nothing, sides))
+    return replace(
+        cells,
+        documents=np.fmin(documents.jackknife_groups, documents.jackknife_groups_rest),
+        documents_effective=effective,
+        difference_standard_error=np.sqrt(joined),
+        headline_error=nothing,
+    )
+
+
+def _join_keys(
+    cells: Cells, documents: Cells, variances: Sequence[Floats], degrees: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Return variances A + B - AB from those by cluster A and by document B, and degrees, the fewer where it is wider.
+
+    AB is that of pairs of both: clusters of fewer siblings, by as much as they are more. Of few documents a cell speaks
+    alone.
+    """
+    own, of_documents = variances
+    siblings = np.fmax(cells.siblings * ratio(cells.clusters, cells.pairs), 1)
+    joined = own * (1 - (1 + cells.whole_likeness * (siblings - 1)) / cells.design_effect) + of_documents
+    is_wider = (documents.jackknife_groups >= HEADLINE_DOCUMENTS) & (joined > own)
+    return np.where(is_wider, joined, own), np.where(is_wider, np.fmin(*degrees), degrees[0])
 
 
 def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: WeaknessSettings) -> Judgement:
@@ -188,9 +220,8 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     bound = np.full(len(is_tested), np.nan)
     quantile = t_quantile(settings.confidence, degrees[is_tested])
     bound[is_tested] = cells.difference[is_tested] - quantile * error[is_tested]
-    with np.errstate(invalid="ignore"):
-        is_discovery = q_value <= settings.error_rate
-        is_weak = is_discovery & (bound > margins)
+    is_discovery = q_value <= settings.error_rate
+    is_weak = is_discovery & (bound > margins)
     # one more discovery would have this rank, one of the discoveries their number
     ranks = np.maximum(int(is_discovery.sum()) + ~is_discovery, 1)
     cut_off = np.where(is_tested, settings.error_rate * ranks / max(count, 1), np.nan)
@@ -213,10 +244,9 @@ def add_headline(
     merged.p_value[positions] = tests.p_value
     # the step-down holds under any dependence
     merged.q_value[positions] = tests.adjusted_p_value
-    bound = tests.bound(cells.difference[positions], cells.test_error[positions], settings.confidence)
+    bound = tests.bound(cells.difference[positions], tests.errors, settings.confidence)
     merged.difference_bound[positions] = bound
-    with np.errstate(invalid="ignore"):
-        merged.is_weak[positions] = (tests.adjusted_p_value <= level) & (bound > margins[positions])
+    merged.is_weak[positions] = (tests.adjusted_p_value <= level) & (bound > margins[positions])
     merged.cut_off[positions] = tests.cut_off
     merged.critical[positions] = tests.critical
     return merged
@@ -224,15 +254,9 @@ def add_headline(
 
 def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
     """Return which cells and rests have clusters enough and a standard error above 0, shape (n_cells,)."""
-    with np.errstate(invalid="ignore"):
-        found: Flags = (
-            (cells.jackknife_groups >= minimum_clusters)
-            & (cells.jackknife_groups_rest >= minimum_clusters)
-            & (cells.degrees_of_freedom > 0)
-            & (cells.test_error > 0)
-            & np.isfinite(cells.difference)
-        )
-    return found
+    has_groups = np.minimum(cells.jackknife_groups, cells.jackknife_groups_rest) >= minimum_clusters
+    has_error = (cells.degrees_of_freedom > 0) & (cells.test_error > 0)
+    return np.asarray(has_groups & has_error & np.isfinite(cells.difference))
 
 
 def detectable_difference(
@@ -295,18 +319,25 @@ def interactions_needed(
     return flag, confirm
 
 
-def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a share, within [0, 1], as :mod:`hcat.statistics.clustered` makes them."""
-    design_effect = design_effects(cells.siblings, cells.whole_likeness, cells.clusters_carrying)
-    effective_n = effective_rows(cells.value, cells.standard_error**2, cells.count_scored, design_effect)
-    degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying, design_effect)
-    return rate_bounds(cells.value, effective_n, degrees, confidence)
+def cell_share_bounds(cells: Cells, documents: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of the interval of a share by both keys, in [0, 1] (:mod:`hcat.statistics.clustered`)."""
+    variances, degrees = [], []
+    for key in (cells, documents):
+        design_effect = design_effects(key.siblings, key.whole_likeness, key.whole_carrying)
+        rows = effective_rows(key.value, key.standard_error**2, key.count_scored, design_effect)
+        variances.append(ratio(np.ones_like(rows), rows))
+        degrees.append(degrees_of_rates(key.clusters_effective, key.clusters_carrying, design_effect))
+    variance, of_variance = _join_keys(cells, documents, variances, degrees)
+    return rate_bounds(cells.value, ratio(np.ones_like(variance), variance), of_variance, confidence)
 
 
-def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a mean (:mod:`hcat.statistics.clustered`); NaN with one group."""
-    error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
-    return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
+def cell_mean_bounds(cells: Cells, documents: Cells, confidence: float) -> tuple[Floats, Floats]:
+    """Return the bounds of the interval of a mean by both keys; NaN with one group."""
+    keys = (cells, documents)
+    errors = [np.where(key.standard_error > 0, key.standard_error, key.value_null_error) for key in keys]
+    degrees = [key.clusters_effective - 1 for key in keys]
+    variance, of_variance = _join_keys(cells, documents, [error**2 for error in errors], degrees)
+    return mean_bounds(cells.value, np.sqrt(variance), of_variance, confidence)
 
 
 def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:

@@ -95,7 +95,7 @@ def run_models(
             | {"measurement": pa.repeat(measurement, cells.num_rows)}
             | {name: pa.array(column, from_pandas=True) for name, column in figures.items()}
         )
-        for measurement, figures in estimate_cells(cells, sums).items()
+        for measurement, figures in estimate_cells(cells, sums)[0].items()
     )
     connection.register("given_estimates", estimates)
     connection.execute("create table int_cell_estimates as from given_estimates")

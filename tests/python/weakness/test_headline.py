@@ -73,9 +73,12 @@ def test_documents_that_fail_together_flag_nothing_although_each_row_is_a_cluste
     assert found.drawn.std() < 2
 
 
-def test_both_likenesses_are_those_of_the_rows() -> None:
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_both_likenesses_are_those_of_the_rows(is_crossed: bool) -> None:
     random = np.random.default_rng(5)
     clusters, documents = np.repeat(np.arange(2000), 2), np.tile(np.repeat(np.arange(200), 2), 10)
+    # rows of one cluster are about one document, or about any
+    documents = random.permutation(documents) if is_crossed else documents
     effects = (
         np.sqrt(0.2) * random.standard_normal(2000)[clusters] + np.sqrt(0.1) * random.standard_normal(200)[documents]
     )
@@ -102,7 +105,7 @@ def test_a_cell_is_flagged_exactly_above_its_critical_value() -> None:
     drawn = np.random.default_rng(5).normal(size=(999, 3))
     critical = step_down(np.zeros(3), drawn, 0.05).critical
     assert step_down(np.array([critical[0] + 1e-9, 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] <= 0.05
-    assert step_down(np.array([critical[0], 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] > 0.05
+    assert step_down(np.array([critical[0] - 1e-9, 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] > 0.05
 
 
 def test_bounds_are_those_of_the_draws() -> None:

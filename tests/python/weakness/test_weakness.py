@@ -1,6 +1,7 @@
 """Weak cells: the jackknife by hand and by brute force, tests against permutations, references for what is standard."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from hcat.weakness.statistics import (
     interactions_needed,
     judge_cells,
     shrink,
+    with_documents,
     with_whole,
 )
 
@@ -47,9 +49,11 @@ def make_cells(count: int = 1, **values: Any) -> Cells:
         "difference": 0.3,
         "difference_standard_error": 0.08,
         "clusters": 40.0,
+        "pairs": 40.0,
         "whole_spread": 0.4,
         "whole_design_effect": 1.0,
         "whole_likeness": 0.0,
+        "whole_carrying": 12.0,
         "whole_evenness": 1.0,
     } | values
     return Cells(**{name: np.broadcast_to(np.float64(value), count).copy() for name, value in figures.items()})
@@ -212,12 +216,27 @@ def test_share_bounds_are_those_of_the_shared_interval() -> None:
         clusters_carrying=12.0,
         whole_likeness=1.0,
     )
-    assert_allclose(np.ravel(cell_share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
+    # documents that hold one cluster each say nothing beside it
+    bounds = np.ravel(cell_share_bounds(cells, cells, 0.95))
+    assert_allclose(bounds, (expected.low, expected.high), rtol=1e-9)
+
+
+def test_crossed_keys_add_their_variances() -> None:
+    # 200 rows of 40 clusters, each row about a document of its own cluster, or of all clusters
+    cells = make_cells(3, count_scored=200.0, whole_likeness=0.5, pairs=[40.0, 200.0, 200.0])
+    documents = replace(cells, jackknife_groups=np.array([20.0, 20.0, 6.0]), clusters_effective=np.full(3, 20.0))
+    low, high = cell_mean_bounds(cells, documents, 0.95)
+    # D = 1 + .5 x 4 = 3; of pairs 3 or 1: A + B - AB is A, or A + B - A / 3; of six documents the cell speaks alone
+    errors = np.sqrt([1.0, 1 + 1 - 1 / 3, 1.0]) * cells.standard_error
+    assert_allclose((high - low) / 2, stats.t.ppf(0.975, [39, 19, 39]) * errors)
+    joined = with_documents(cells, documents)
+    assert_allclose(joined.difference_standard_error[:2] / cells.difference_standard_error[:2], np.sqrt([1.0, 5 / 3]))
+    assert joined.documents_effective[1] == 20
 
 
 def test_mean_bounds() -> None:
     cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], clusters_effective=[40.0, 40.0, 1.0, 2.0])
-    low, high = cell_mean_bounds(cells, 0.95)
+    low, high = cell_mean_bounds(cells, cells, 0.95)
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
     assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)

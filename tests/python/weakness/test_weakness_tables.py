@@ -77,6 +77,7 @@ def made(metrics: tuple[str, ...] = tuple(CATALOG["metric_name"].to_pylist())) -
             names = {"first_dimension": first[0], "first_segment": first[1]}
             names |= {"second_dimension": second[0], "second_segment": second[1]}
             counts = {"count_interactions": ROWS_PER_CLUSTER * len(own), "count_clusters": len(own)}
+            counts |= {"count_second_clusters": len(own), "count_cluster_pairs": len(own)}
             cells.append({"cell_id": f"{metric}-{key:02}", "metric_name": metric, "cell_key": key} | names | counts)
             for cluster in own:
                 values = scores[metric][clusters == cluster]
