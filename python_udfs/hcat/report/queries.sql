@@ -838,13 +838,13 @@ group by count_evaluations, count_missing_input, count_failed
 order by count_missing_input desc, min(metric_name)
 
 -- query: count_small
-select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+select 'one dimension' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
 from fct_marginal_weaknesses
 where dimension <> 'all'
 union all
-select 'bivariate' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+select 'two dimensions' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
 from fct_bivariate_weaknesses
-order by kind desc
+order by kind
 
 -- query: count_test_statuses
 with cells as (

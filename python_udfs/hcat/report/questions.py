@@ -84,7 +84,8 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
         blocks.table(
-            "Series that left their reference: a metric in a segment. Others that moved in the same weeks are counted.",
+            "Series that left their reference: a metric in a segment, for customers of all versions. Others that moved"
+            " in the same weeks are counted.",
             (
                 "metric_name",
                 Column("Segment", describe_segment, ""),
@@ -92,7 +93,7 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
                 "difference=Change of the mean",
                 "count_reference=n before",
                 "count_window=n since",
-                "count_others=Other series of the event",
+                "count_others=Other series that moved then",
             ),
             alarms,
             MAXIMUM_ALARMS,
