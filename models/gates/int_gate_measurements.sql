@@ -312,7 +312,7 @@ final as (
         coalesce(
             barred.bar,
             decisions.decision_note,
-            'measured where ' || failures.found_in,
+            'the worst is ' || failures.found_in,
             metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold

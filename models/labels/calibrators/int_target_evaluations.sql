@@ -2,7 +2,9 @@
 -- because five models read it, one of them metric by metric.
 {{ config(materialized='table') }}
 with evaluations as (
-    select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_evaluations_completed') }}
+    -- what a refusal gets is a rule and measures nothing
+    select interaction_id, metric_name, if(score_status = 'refused', null, raw_score) as raw_score
+    from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 targets as (

@@ -235,7 +235,10 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     for row in read.to_pylist():
         answer, reference = row["answer"], row["reference_answer"]
         asked, said, wanted = (_read_features(text or "") for text in (row["query_text"], answer, reference))
-        recall = share_supported(wanted, said)
+        # a part that is openly declined is no omission: whether it was due, the texts say and not the reference
+        is_declined = any(only_declines(unit.text) for unit in verbalise_sentences(answer or ""))
+        owed = [] if is_declined else wanted
+        recall = share_supported(owed, said)
         # what the query says already is no claim of the answer
         precision = share_supported(said, [*wanted, *asked])
         rows.append(
@@ -249,7 +252,7 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
                 precision.share,
                 recall.count_items,
                 precision.count_items,
-                shares_of_sentences(wanted, said),
+                shares_of_sentences(owed, said),
             )
         )
     return to_batch(rows, OVERLAP_SCHEMA)

@@ -91,7 +91,7 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
         "where": where,
         "n": _show_number(n),
     }
-    sentence = said.sentence.format(**words)
+    sentence = said.sentence.format(**words).replace(" 1 points", " 1 point")
     found = []
     if not (math.isnan(lower) and math.isnan(upper)) and not lower == value == upper:
         ends = [_show_number(end, said.unit, limit).removesuffix(f" {said.unit}") for end in (lower, upper)]
@@ -103,6 +103,8 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
     limited = "there is no limit" if math.isnan(limit) else compared.format(_show_number(limit, said.unit))
     if limit == 0 and str(row["measurement"]).startswith("count_") and row["comparison"] == "at_most":
         limited = "none is allowed"
+    if row["measurement"] == "version_difference" and limit < 0:
+        limited = f"a loss of {_show_number(-limit, said.unit)} is allowed"
     return f"{sentence[0].upper()}{sentence[1:]}{shown}; {limited}"
 
 

@@ -60,8 +60,8 @@ def list_to_read(source: Warehouse) -> list[Row]:
 def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> Section:
     """Return the answers to read first as a list, with the evidence of each behind it."""
     listed = blocks.table(
-        "The candidate's answers with the lowest score, one of each question. A low score is a reason to read an"
-        " answer, not a proof that it is wrong.",
+        "The candidate's answers that the retrieved texts support least, one of each question. A low score is a reason"
+        " to read an answer, not a proof that it is wrong.",
         (
             "reading_rank=No.",
             Column("Question and answer", _show_exchange, "wide"),

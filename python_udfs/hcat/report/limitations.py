@@ -108,7 +108,7 @@ def _list_limits(
             share = format_percent(ratio(row["count_small"], row["count_cells"]))
             found.append(
                 (
-                    f"Small {row['kind']} cells:",
+                    f"Segments of {row['kind']}:",
                     f"{row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
                 )
             )
@@ -132,7 +132,7 @@ def _of_verdict(gates: Sequence[Row], verdict: str) -> list[str]:
     """Return the gates of a verdict, each with what it has and needs."""
     return [
         f"{row['gate_name']} (n = {row['n'] or 0:,}; {row['minimum_n']:,} needed)"
-        if row["minimum_n"] is not None
+        if row["minimum_n"] is not None and (row["n"] or 0) < row["minimum_n"]
         else row["gate_name"]
         for row in gates
         if row["verdict"] == verdict

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
+from hcat.monitoring.words import MEASURED
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
@@ -60,7 +61,8 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
     for row in rows[:MAXIMUM_GATES]:
-        unit = "share" if str(row["measurement"]).startswith("share") else None
+        said = MEASURED.get(row["measurement"])
+        value = show_measured(row["measured_value"], row["measurement"])
         sign = {"at_least": "≥", "at_most": "≤"}.get(row["comparison"], row["comparison"])
         shown.append(
             {
@@ -75,11 +77,11 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "segment": ""
                 if row["dimension"] in (None, "all")
                 else f"{row['dimension']} = {clean_label(row['segment'])}",
-                "value": show_measured(row["measured_value"], row["measurement"]),
+                "value": f"{value} of {row['n']:,}" if said and "{n}" in said.sentence and row["n"] else value,
                 # a count of all rows is exact
                 "interval": ""
                 if row["lower_bound"] == row["upper_bound"] == row["measured_value"]
-                else format_interval(row["lower_bound"], row["upper_bound"], unit),
+                else format_interval(row["lower_bound"], row["upper_bound"], "share" if said and said.unit else None),
                 "n": row["n"],
                 "minimum_n": row["minimum_n"],
                 "limit": f"{sign} {show_measured(row['threshold'], row['measurement'])}",
@@ -125,7 +127,7 @@ def show_measured(value: float | None, measurement: str) -> str:
     """Return a measured value: a share in percent, a count without decimals."""
     if measurement.startswith("count") and value is not None and value.is_integer():
         return format_number(int(value))
-    return format_number(value, "share" if measurement.startswith("share") else None)
+    return format_number(value, "share" if measurement in MEASURED and MEASURED[measurement].unit else None)
 
 
 def show_verdict(verdict: str) -> Any:

@@ -843,7 +843,7 @@ order by system
 select drift.metric_name, drift.segment, strftime(drift.window_start, '%Y-%m-%d') as "window_start=Latest weeks",
     drift.difference as "difference=Change of the mean", drift.difference_lower, drift.difference_upper,
     drift.count_reference as "count_reference=n before", drift.count_window as "count_window=n since",
-    count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series of the event",
+    count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series that moved then",
     drift.dimension as _dimension
 from fct_metric_drift as drift
 inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
@@ -888,13 +888,13 @@ group by count_evaluations, count_missing_input, count_failed
 order by count_missing_input desc, min(metric_name)
 
 -- query: count_small
-select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+select 'one dimension' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
 from fct_marginal_weaknesses
 where dimension <> 'all'
 union all
-select 'bivariate' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+select 'two dimensions' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
 from fct_bivariate_weaknesses
-order by kind desc
+order by kind
 
 -- query: count_test_statuses
 with cells as (

@@ -82,7 +82,8 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
         blocks.query(
             source,
             "questions_list_alarms",
-            "Series that left their reference: a metric in a segment. Others that moved in the same weeks are counted.",
+            "Series that left their reference: a metric in a segment, for customers of all versions. Others that moved"
+            " in the same weeks are counted.",
             MAXIMUM_ALARMS,
             "series",
             shown={

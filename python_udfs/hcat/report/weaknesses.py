@@ -36,6 +36,8 @@ MAXIMUM_FINDINGS: Final = 40
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
+#: Other findings of a hole that are named; the explorer lists all.
+MAXIMUM_OVERLAPS: Final = 3
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
@@ -290,7 +292,7 @@ def list_findings(rows: Sequence[Row]) -> list[Row]:
 def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
     """Return the findings with three answers each, or what no finding means."""
     count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["_is_deciding"])
-    more = f"{count_silent} more weak cells rest on scores that are shown, not admitted." if count_silent else ""
+    more = f"{count_silent} more segments are weak by scores that may not decide." if count_silent else ""
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
         told = "No tested segment is shown to be weak" if has_tests else "No segment could be tested"
@@ -336,7 +338,7 @@ def _name_hole(row: Row, explorer: str) -> Any:
         row["cost"],
         row["dealt"],
         row["note"],
-        f"Overlaps with: {'; '.join(others)}" if others else "",
+        f"Overlaps with {len(others)} other findings, first: {'; '.join(others[:MAXIMUM_OVERLAPS])}" if others else "",
     )
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
     named = blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))

@@ -119,14 +119,19 @@ def test_the_oldest_texts_are_forgotten_and_read_again():
 def test_overlap_of_an_equal_and_an_unrelated_answer():
     batch = pa.RecordBatch.from_pydict(
         {
-            "interaction_id": ["same", "other", "partial", "wordless"],
-            "input_key": ["k", "k", "k", "k"],
-            "query_text": [None, None, "Are bananas sold?", None],
-            "answer": ["The fee is 5 euros.", "Bananas grow quickly.", "Bananas: the fee is 5 euros.", "Yes."],
-            "reference_answer": ["The fee is 5 euros."] * 2 + ["The fee is 5 euros, due in June.", "It is."],
+            "interaction_id": ["same", "other", "partial", "wordless", "open"],
+            "input_key": ["k"] * 5,
+            "query_text": [None, None, "Are bananas sold?", None, None],
+            "answer": [
+                *("The fee is 5 euros.", "Bananas grow quickly.", "Bananas: the fee is 5 euros.", "Yes."),
+                "The fee is 5 euros. I found nothing about the other part of your question.",
+            ],
+            "reference_answer": ["The fee is 5 euros."] * 2
+            + ["The fee is 5 euros, due in June.", "It is."]
+            + ["Five euros."],
         }
     )
-    same, other, partial, wordless = overlap_answers(batch).to_pylist()
+    same, other, partial, wordless, declines = overlap_answers(batch).to_pylist()
     assert_allclose([same["bleu_2"], same["rouge_l"], same["exact_match"]], [1, 1, 1])
     assert_allclose([other["rouge_l"], other["exact_match"]], [0, 0])
     assert other["bleu_2"] < 0.2
@@ -134,7 +139,9 @@ def test_overlap_of_an_equal_and_an_unrelated_answer():
     assert_allclose([other["reference_recall"], other["reference_precision"]], [0, 0])
     # "due" and "June" are left out; "bananas" stands in the query
     assert_allclose([partial["reference_recall"], partial["reference_precision"]], [0.5, 1])
-    assert (wordless["reference_recall"], wordless["count_reference_items"]) == (None, 0)
+    # what is openly declined may not have been due
+    for none in (wordless, declines):
+        assert (none["reference_recall"], none["count_reference_items"]) == (None, 0)
 
 
 def test_refusals_are_named_by_rule_or_by_the_head():

@@ -388,7 +388,7 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     assert "supported 20 of 20 labelled answers fail, elsewhere 7 of 7; rated by people" in text
     assert "rated by people; most faults: number (14 of 19) i00001" in text
     # the second finding is in the same hole; the third is closed
-    assert "Overlaps with: topic = cards" in text
+    assert "first: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1
     assert "severe: 2.00 more failed answers a week (customers)" in text
     assert "Confirmed on 41 new answers: +20.0 percentage points." in text
@@ -430,7 +430,7 @@ def test_an_application_without_a_purpose_is_a_gap(changed_page: str) -> None:
 def test_a_score_that_is_not_admitted_makes_no_finding(changed_page: str) -> None:
     text = read_text(read_section(changed_page, "where"))
     assert "No tested segment is shown to be weak by a score that may decide." in text
-    assert re.search(r"\d more weak cells rest on scores that are shown, not admitted\.", text)
+    assert re.search(r"\d more segments are weak by scores that may not decide\.", text)
 
 
 def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str) -> None:
@@ -451,7 +451,7 @@ def test_limitations_count_what_was_not_evaluated(page: str) -> None:
     text = read_text(read_section(page, "limitations"))
     assert "Gates undecided" in text
     assert "Provisional decisions" in text
-    assert "Small marginal cells : 0 of" in text or "Small marginal cells: 0 of" in text
+    assert "Segments of one dimension : 0 of" in text or "Segments of one dimension: 0 of" in text
     assert "whether an answer depends on the wording of the query" in text
 
 

@@ -93,7 +93,8 @@ function Rates() {
                 <th scope="col">{words.failingOf(system)}</th>
                 {populations.map((population) => (
                   <th scope="col" class="number" key={population}>
-                    {words.populations[population] ?? population}
+                    {words.populations[population] ?? population}, n ={' '}
+                    {Math.max(...own.filter((rate) => rate.population === population).map((rate) => rate.count_interactions)).toLocaleString('en')}
                   </th>
                 ))}
               </tr>
