@@ -56,6 +56,7 @@ final as (
         premises.premise,
         current_rows.hypothesis,
         current_rows.is_denied,
+        current_rows.is_elliptic,
         current_rows.sentence_index,
         current_rows.window_index,
         current_rows.evidence_rank,
