@@ -94,7 +94,9 @@ def check_fusion(build, query, setting):
     scores = dict(
         build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
     )
-    assert_allclose([scores[name] for name in ANSWERS], joined, atol=1e-4)
+    # an answer that claims nothing has no score
+    expected = [score if score < 1 - 1e-6 else np.nan for score in joined]
+    assert_allclose([scores[name] or np.nan for name in ANSWERS], expected, atol=1e-4)
 
 
 def test_sql_fuses_what_the_recipe_fits(built):
@@ -137,9 +139,10 @@ def test_sentences_that_claim_nothing_are_neither_flagged_nor_counted(built):
     assert [row[0] for row in found] == ["Hello!", "How can I help you?", "Hello!", "I hope this helps!"]
     assert not any(row[1] or row[2] for row in found)
     statement = (
-        "select raw_score from fct_evaluations where metric_name = 'groundedness' and interaction_id = 'greeting'"
+        "select raw_score, score_status from fct_evaluations"
+        " where metric_name = 'groundedness' and interaction_id = 'greeting'"
     )
-    assert build.query(statement) == [(1.0,)]
+    assert build.query(statement) == [(None, "not_applicable")]
 
 
 def test_the_cascade_reads_again_what_is_unsettled_and_has_a_prior_and_cut_offs_of_its_own(built, dbt: Dbt, tmp_path):

@@ -1,7 +1,8 @@
 """Read every pair with the compact classifier, and with the accurate one those that the compact one cannot settle.
 
 The accurate classifier costs several times as much a pair, and most pairs are clear. The compact one overlooks
-negations and numbers. The rule was chosen on labelled sets and with the demo in view (docs/model-card.md).
+negations and numbers. A short answer that is read with its question is always read again. The rule was chosen on
+labelled sets and with the demo in view (docs/model-card.md).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hcat.encoders.tokens import start_model
 from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.engine.columns import schema
 from hcat.engine.sizes import SLICE_ROWS, pair_tokens
-from hcat.statistics.arrays import Floats
+from hcat.statistics.arrays import Flags, Floats
 
 #: Device -> how many slices of pairs are read as one (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
@@ -28,7 +28,7 @@ SLICES_JOINED = {"cpu": 1, "cuda": 2}
 STATED = "word for word"
 
 #: What :func:`entail_pending` reads of a pair.
-PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "count_characters")
+PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "is_elliptic", "count_characters")
 
 ENTAILED_SCHEMA = schema(
     "string: pair_id classifier_key classifier_name classifier_revision classifier_sha256",
@@ -69,7 +69,7 @@ def entail_pending(
 
     def entail(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
         premises, hypotheses = batch.column("premise").to_pylist(), batch.column("hypothesis").to_pylist()
-        wait = start_reading(identity, premises, hypotheses)
+        wait = start_reading(identity, premises, hypotheses, batch.column("is_elliptic").to_numpy(zero_copy_only=False))
         return lambda: _to_entailed(batch, identity, wait())
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
@@ -88,20 +88,27 @@ class Reading(NamedTuple):
     first: Distances | None
 
 
-def start_reading(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
-    """Return a function that waits for what the classifier of the build says of the pairs."""
+def start_reading(
+    identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str], is_elliptic: Flags | None = None
+) -> Callable[[], Reading]:
+    """Return a function that waits for what the classifier of the build says; a cascade reads short answers twice."""
     if identity.location != CASCADE:
         return _start_once(identity, premises, hypotheses)
     wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses)
-    return lambda: _read_unsettled(wait(), identity, premises, hypotheses)
+    return lambda: _read_unsettled(wait(), identity, premises, hypotheses, is_elliptic)
 
 
 def _read_unsettled(
-    reading: Reading, identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]
+    reading: Reading,
+    identity: ModelIdentity,
+    premises: Sequence[str],
+    hypotheses: Sequence[str],
+    is_elliptic: Flags | None,
 ) -> Reading:
     """Return the reading of a cascade, given that of its first classifier."""
     first = reading.distances
-    unsettled = np.flatnonzero(cascade.find_unsettled(premises, hypotheses, first))
+    is_unsettled = cascade.find_unsettled(premises, hypotheses, first)
+    unsettled = np.flatnonzero(is_unsettled if is_elliptic is None else is_unsettled | is_elliptic)
     if not len(unsettled):
         return reading._replace(first=first)
     chosen = unsettled.tolist()

@@ -30,7 +30,7 @@ WINDOWED_SCHEMA = schema(
     "list<int32>: context_indices",
     "float32: similarity overlap",
     "string: hypothesis hypothesis_id",
-    "bool: is_denied",
+    "bool: is_denied is_elliptic",
 )
 
 #: Distinct texts whose words are kept between batches; many interactions share a context sentence.
@@ -165,7 +165,9 @@ class EvidenceChoice:
                     closest = float(np.clip(similarity[window].max(), -1.0, 1.0))
                     overlap = len(held) / len(words) if words else 1.0
                     row = (interaction_id, evidence_key, sentence_index, window_index, window, closest, overlap)
-                    rows.append((*row, claim.text, hash_text(claim.text), claim.is_denied))
+                    # another reader may read a short answer, so that its pair has a key of its own
+                    key = hash_text(claim.text, "short answer") if claim.is_elliptic else hash_text(claim.text)
+                    rows.append((*row, claim.text, key, claim.is_denied, claim.is_elliptic))
         return to_batch(rows, WINDOWED_SCHEMA)
 
 

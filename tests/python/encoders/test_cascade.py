@@ -81,3 +81,15 @@ def test_settled_pairs_load_no_second_classifier(monkeypatch):
     reading = entailment.start_reading(both, [EVIDENCE], ["A fee of 3 euros is due."])()
     assert reading.deciding == ["compact"]
     assert reading.first is not None
+
+
+def test_a_short_answer_is_always_read_again(monkeypatch):
+    readers = {"compact": Fixed(0.01), "accurate": Fixed(0.2)}
+    identities = {name: ModelIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
+    monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
+    monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
+    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    reading = entailment.start_reading(
+        both, [EVIDENCE] * 2, ["A fee of 3 euros is due."] * 2, np.array([True, False])
+    )()
+    assert reading.deciding == ["accurate", "compact"]
