@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
@@ -20,7 +19,7 @@ from hcat.review.rounds import (
     find_version,
     read_round,
 )
-from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
+from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell, write_whole
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.
@@ -98,10 +97,7 @@ def write_desk(
         "review_round": to_cell("review_round", found.name),
     }
     path = output or find_folder(warehouse) / "desk.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page = assemble_page("desk", f"Rating desk, {found.name}", {"desk": data})
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(page.encode("utf-8"))
+    write_whole(path, assemble_page("desk", f"Rating desk, {found.name}", {"desk": data}))
     return Desk(
         path,
         found.name,

@@ -19,7 +19,6 @@ from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_
 from hcat.report.weaknesses import list_findings, show_findings
 
 #: Rows of a table.
-MAXIMUM_RATES: Final = 40
 MAXIMUM_ALARMS: Final = 12
 MAXIMUM_SCORERS: Final = 24
 
@@ -179,8 +178,7 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
             ),
         },
         rows,
-        MAXIMUM_RATES,
-        "rates",
+        noun="rates",
     )
 
 

@@ -161,7 +161,7 @@ def export_labels(
             count_cut += sum(shown[name] != text for name, text in whole.items())
             rows.append([to_cell(name, shown.get(name, "")) for name in COLUMNS])
     # the byte order mark tells spreadsheets that this is UTF-8
-    _write(path, "\ufeff" + _to_csv([COLUMNS, *rows], separator))
+    write_whole(path, "\ufeff" + _to_csv([COLUMNS, *rows], separator))
     return Exported(path, found.name, len(found.drawn), len(rows), count_cut, needs)
 
 
@@ -236,7 +236,7 @@ def import_labels(
         lines = [json.dumps(records[key] | said, ensure_ascii=False, sort_keys=True) for key in sorted(records)]
         content = "".join(line + "\n" for line in lines)
         path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
-        _write(path, content)
+        write_whole(path, content)
     with open_warehouse(warehouse) as opened:
         progress = describe_progress(read_given(opened, found, raw_logs), found)
     return Imported(
@@ -426,7 +426,7 @@ def _write_rejects(path: Path, problems: Sequence[Problem]) -> None:
         ]
         for problem in problems
     ]
-    _write(path, "\ufeff" + _to_csv([["row", "reason", *names], *rows], ","))
+    write_whole(path, "\ufeff" + _to_csv([["row", "reason", *names], *rows], ","))
 
 
 def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
@@ -435,7 +435,7 @@ def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
     return written.getvalue()
 
 
-def _write(path: Path, content: str) -> None:
+def write_whole(path: Path, content: str) -> None:
     """Write a file whole or not at all; its temporary name is none that a build reads."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as unfinished:
