@@ -1,4 +1,5 @@
--- One row, which names the encoder of this build and the SHA-256 of its weights.
+-- One row, which names the encoder of this build, the SHA-256 of its weights, and the key of the heads that tell claims
+-- from talk and refusals.
 select
     model_key as encoder_key,
     model_name as encoder_name,
@@ -6,6 +7,7 @@ select
     model_sha256 as encoder_sha256,
     device,
     dtype,
-    location
+    location,
+    (select heads.model_key from {{ ref('hcat', 'int_models') }} as heads where heads.part = 'reading heads') as reading_key
 from {{ ref('hcat', 'int_models') }}
 where part = 'encoder'
