@@ -13,18 +13,9 @@ from hcat.language.text import WORD_LISTS
 MINIMUM_MANTISSA_DIGITS: Final = 3
 """Digits from which on the bare mantissa also supports a scaled amount: 1,577 in a table in millions supports 1,577
 million."""
-_CURRENCY_SYMBOLS = {
-    "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl",
-    "$": "usd", "\u00a3": "gbp", "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw",
-    "\u20bd": "rub", "\u20ba": "try",
-}  # fmt: skip
-_CURRENCY_CODES = (
-    "usd", "eur", "gbp", "jpy", "chf", "aud", "cad", "nzd", "hkd", "sgd", "inr", "cny", "krw", "brl", "mxn", "sek",
-    "nok", "dkk", "pln", "zar", "aed", "sar",
-)  # fmt: skip
-_CURRENCY_WORDS = {
-    "dollar": "usd", "pound": "gbp", "euro": "eur", "yen": "jpy", "rupee": "inr", "yuan": "cny", "franc": "chf",
-}  # fmt: skip
+_CURRENCY_SYMBOLS: Final[dict[str, str]] = WORD_LISTS["currency_symbols"]
+_CURRENCY_CODES = WORD_LISTS["currency_codes"].split()
+_CURRENCY_WORDS: Final[dict[str, str]] = WORD_LISTS["currency_words"]
 UNITS: Final = {
     **_CURRENCY_SYMBOLS,
     **{code: code for code in _CURRENCY_CODES},
@@ -68,9 +59,7 @@ _BEFORE_FIRST = frozenset({"you", "we", "they", "i", "to", "should", "must", "ca
 _PLACES_OF_TEXT = frozenset({"passage", "context", "chunk", "excerpt", "snippet", "source", "paragraph"})
 NUMBER_CUES: Final = NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys() | _COUNTED_SCALES
 """A text without one of these words, case-folded, has no number in words."""
-_VULGAR_FRACTIONS = {
-    "1/4": ".25", "1/2": ".5", "3/4": ".75", "\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75",
-}  # fmt: skip
+_VULGAR_FRACTIONS: Final[dict[str, str]] = WORD_LISTS["vulgar_fractions"]
 _RANGE_MARKS = frozenset(
     {"-", "\u2013", "\u2014", " - ", " \u2013 ", " \u2014 ", " to ", "-to-", " and ", "/", "\u00a0to\u00a0"}
 )
