@@ -1,13 +1,13 @@
--- One row, which names the encoder of this build, the SHA-256 of its weights, and the key of the heads that tell claims
--- from talk and refusals.
+-- One row: the encoder of this build, its SHA-256, and the key of the heads that tell claims from talk and refusals.
 select
-    model_key as encoder_key,
-    model_name as encoder_name,
-    model_revision as encoder_revision,
-    model_sha256 as encoder_sha256,
-    device,
-    dtype,
-    location,
-    (select heads.model_key from {{ ref('hcat', 'int_models') }} as heads where heads.part = 'reading heads') as reading_key
-from {{ ref('hcat', 'int_models') }}
-where part = 'encoder'
+    encoder.model_key as encoder_key,
+    encoder.model_name as encoder_name,
+    encoder.model_revision as encoder_revision,
+    encoder.model_sha256 as encoder_sha256,
+    encoder.device,
+    encoder.dtype,
+    encoder.location,
+    heads.model_key as reading_key
+from {{ ref('hcat', 'int_models') }} as encoder
+inner join {{ ref('hcat', 'int_models') }} as heads on heads.part = 'reading heads'
+where encoder.part = 'encoder'

@@ -72,13 +72,7 @@ def test_what_the_user_said_before_supports_an_answer_beside_the_context():
 
 def test_heads_know_talk_and_refusals_that_no_rule_knows():
     talk = load_head("talk_head")
-    texts = {
-        "q": "What is due?",
-        "a": "Oaks are tall.",
-        "b": "Gute Frage!",
-        "d": "Da bin ich überfragt.",
-        "c": "A fee.",
-    }
+    texts = {"q": "Due?", "a": "Oaks are tall.", "b": "Gute Frage!", "d": "Das weiß ich nicht.", "c": "A fee."}
     row = {"query_text_ids": ["q"], "answer_text_ids": ["a", "b", "d"], "context_text_ids": ["c"]}
     batch, table = units(texts, [row])
     embeddings = [(talk.weights * (text_id == "a")).tolist() for text_id in table["text_id"].to_pylist()]
@@ -149,10 +143,9 @@ def test_refusals_are_named_by_rule_or_by_the_head():
         "Aus den Unterlagen ist nicht ersichtlich, wer haftet. Bitte fragen Sie Ihre Bank.": "read_by_head",
         "Ni el folleto ni la web aclaran quién paga. La cuota es de 5 euros.": None,
         "El formulario no incluye una casilla para el apodo.": None,
-        "The form is not available in paper form.": None,
         "The fee is 5 euros.": None,
     }
-    batch = pa.RecordBatch.from_pydict({"passage_id": list("abcdefg"), "passage_text": list(answers)})
+    batch = pa.RecordBatch.from_pydict({"passage_id": list("abcdef"), "passage_text": list(answers)})
     rows = AnswerReader("heads")(batch).to_pylist()
     assert [row["refusal_rule"] for row in rows] == list(answers.values())
     assert [row["is_refusal"] for row in rows] == [rule is not None for rule in answers.values()]
