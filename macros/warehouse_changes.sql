@@ -15,7 +15,7 @@
     {{ return({
         'recomputed': {
             'fct_evaluations': 'written_run_id',
-            'int_answers_described': 'encoder_key',
+            'int_answers_described': 'reading_key',
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
             'int_passages_split': 'citations',

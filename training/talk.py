@@ -1,6 +1,6 @@
-"""Makes the heads that tell talk and refusals from claims: `python -m training.talk`; with `--print` it only prints.
+"""Makes the head that tells talk from claims: `python -m training.talk`; with `--print` it only prints.
 
-They read embeddings of the packaged encoder. Talk are greetings, offers, lead-ins, closings and signatures. The made
+It reads embeddings of the packaged encoder. Talk are greetings, offers, lead-ins, closings and signatures. The made
 sentences (`talk_frames.csv`) are ours. The public ones are the sentences of RAGTruth's answers (MIT), where the rules
 say which are talk or decline, and the sentences of its passages that deny something. Figures: docs/model-card.md.
 """
@@ -21,7 +21,7 @@ from hcat.encoders.classifier_heads import FOLDER, logistic
 from hcat.engine.devices import check_packaged_weights
 from hcat.language.claims import claims_nothing
 from hcat.language.text import split_sentences
-from hcat.metrics.refusal import only_declines
+from hcat.metrics.refusal import explain_refusal
 from training.head_fit import balance, fit_head, save_head
 from training.heads import embed
 
@@ -46,10 +46,6 @@ SUBJECTS = (
 PEOPLE = ("Ms Smith", "John", "Dr Patel", "team", "Sir or Madam", "Priya", "neighbours")
 
 
-#: Kind of a frame -> the head for which its sentences are positive.
-HEADS = {"talk": "talk_head", "refusal": "refusal_head"}
-
-
 def read_made() -> dict[str, str]:
     """Return the filled frames, each with its kind."""
     draw = random.Random(SEED)
@@ -62,7 +58,7 @@ def read_made() -> dict[str, str]:
     return kinds
 
 
-def read_public(folder: Path) -> dict[str, str]:
+def read_public(folder: Path, count: int = COUNT_PUBLIC) -> dict[str, str]:
     """Return sentences of RAGTruth, each with its kind: of answers by the rules, and denials of passages as claims."""
     rows = parquet.read_table(folder / "ragtruth" / "ragtruth.parquet", columns=["answer", "contexts"]).to_pylist()
     random.Random(SEED).shuffle(rows)
@@ -70,8 +66,9 @@ def read_public(folder: Path) -> dict[str, str]:
     for answer in (row["answer"] for row in rows):
         for start, end in split_sentences(answer):
             sentence = answer[start:end]
-            kinds[sentence] = "talk" if claims_nothing(sentence) else "refusal" if only_declines(sentence) else "claim"
-        if len(kinds) >= COUNT_PUBLIC:
+            declines = explain_refusal(sentence) is not None
+            kinds[sentence] = "talk" if claims_nothing(sentence) else "refusal" if declines else "claim"
+        if len(kinds) >= count:
             break
     for passage in dict.fromkeys(passage for row in rows for passage in row["contexts"]):
         for start, end in split_sentences(passage):
@@ -81,25 +78,24 @@ def read_public(folder: Path) -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Fit each head and write it with its card."""
+    """Fit the head and write it with its card."""
     sets = {"made": read_made(), "public": read_public(Path(os.environ["HCAT_BENCHMARK_DATA"]))}
     vectors = embed([sentence for kinds in sets.values() for sentence in kinds])
-    for kind, name in HEADS.items():
-        labels = {part: np.array([float(each == kind) for each in kinds.values()]) for part, kinds in sets.items()}
-        weights = np.concatenate([balance(labels[part], WEIGHTS[part], 0.5) for part in sets])
-        wanted = np.concatenate(list(labels.values()))
-        coefficients, intercept = fit_head(vectors, wanted, weights, RIDGE * np.eye(vectors.shape[1]))
-        scores = logistic(vectors @ coefficients + intercept)
-        right = np.mean((scores >= 0.5) == wanted)
-        print(f"{kind}: {wanted.sum():.0f} of {len(wanted)} sentences; right in the fit {right:.3f}")
-        if "--print" not in arguments:
-            card: dict[str, object] = {
-                "name": f"hcat-{kind}-head",
-                "revision": "1",
-                "encoder_sha256": check_packaged_weights(),
-                "training": {part: len(kinds) for part, kinds in sets.items()},
-            }
-            save_head(FOLDER / name, coefficients, intercept, card)
+    labels = {part: np.array([float(kind == "talk") for kind in kinds.values()]) for part, kinds in sets.items()}
+    weights = np.concatenate([balance(labels[part], WEIGHTS[part], 0.5) for part in sets])
+    wanted = np.concatenate(list(labels.values()))
+    coefficients, intercept = fit_head(vectors, wanted, weights, RIDGE * np.eye(vectors.shape[1]))
+    scores = logistic(vectors @ coefficients + intercept)
+    right = np.mean((scores >= 0.5) == wanted)
+    print(f"{wanted.sum():.0f} of {len(wanted)} sentences are talk; right in the fit {right:.3f}")
+    if "--print" not in arguments:
+        card: dict[str, object] = {
+            "name": "hcat-talk-head",
+            "revision": "1",
+            "encoder_sha256": check_packaged_weights(),
+            "training": {part: len(kinds) for part, kinds in sets.items()},
+        }
+        save_head(FOLDER / "talk_head", coefficients, intercept, card)
 
 
 if __name__ == "__main__":

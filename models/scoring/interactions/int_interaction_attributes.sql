@@ -30,8 +30,8 @@ answers_described as (
             when language_probability >= {{ probability }} and count_letters >= {{ letters }} then language
         end as language
     from {{ ref('hcat', 'int_answers_described') }}
-    -- what another encoder read stays in the table
-    where encoder_key = (select encoder.encoder_key from {{ ref('hcat', 'int_encoder') }} as encoder)
+    -- what other heads read stays in the table
+    where reading_key = (select encoder.reading_key from {{ ref('hcat', 'int_encoder') }} as encoder)
 ),
 
 answer_passages as (

@@ -3,6 +3,4 @@ from hcat.engine.relations import read_rows
 
 
 def model(dbt, session):
-    settings = dbt.config.meta_get("settings")
-    entity_types = read_rows(dbt.ref("privacy_entity_types"))
-    return describe_models(settings, entity_types)
+    return describe_models(dbt.config.meta_get("settings"), read_rows(dbt.ref("privacy_entity_types")))

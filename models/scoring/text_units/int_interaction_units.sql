@@ -103,6 +103,7 @@ keyed as (
             concat_ws(
                 '|',
                 encoder.encoder_key,
+                encoder.reading_key,
                 '{{ revision_of("scoring") }}',
                 coalesce({{ array_join('sentences_listed.query_text_ids', ',') }}, ''),
                 coalesce({{ array_join('sentences_listed.answer_text_ids', ',') }}, ''),

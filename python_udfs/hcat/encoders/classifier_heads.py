@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,12 +44,19 @@ def logistic(values: Floats) -> Floats:
 
 
 @cache
-def load_head(name: str) -> Head:
-    """Return a shipped head, loaded once per process from its folder in ``hcat/encoders/weights``."""
+def load_card(name: str) -> tuple[dict[str, Any], str, npt.NDArray[np.floating]]:
+    """Return card, SHA-256 and weights of a shipped head, from its folder in ``hcat/encoders/weights``."""
     folder = FOLDER / name
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     sha256 = hash_file(folder / "head.npy")
     if sha256 != card["weights_sha256"]:
         raise ModelError(f"{name}: weights must have SHA-256 {card['weights_sha256']}, got {sha256}")
-    values = np.load(folder / "head.npy", allow_pickle=False).astype(np.float64)
+    return card, sha256, np.load(folder / "head.npy", allow_pickle=False)
+
+
+@cache
+def load_head(name: str) -> Head:
+    """Return a shipped head on embeddings, loaded once per process."""
+    card, sha256, weights = load_card(name)
+    values = weights.astype(np.float64)
     return Head(card["name"], card["revision"], sha256, card["encoder_sha256"], values[:-1], float(values[-1]))

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import pyarrow as pa
 
 from hcat.encoders import cascade, mpnet
-from hcat.encoders.classifier_heads import FOLDER, load_head
+from hcat.encoders.classifier_heads import FOLDER, load_card, load_head
 from hcat.engine.columns import stack_parts
 from hcat.engine.devices import (
     MINILM,
@@ -40,6 +40,9 @@ PURPOSES: Final = ("toxicity", "sentiment")
 """Toxicity is 0 to 1, sentiment -1 (negative) to 1 (positive)."""
 
 HEADS: Final = {"toxicity": "toxicity_head", "sentiment": "sentiment_head"}
+
+READING_HEADS: Final = ("talk_head", "wording_head")
+"""They tell claims from talk and refusals. New weights describe all answers anew."""
 
 NAMES_REVISION: Final = 1
 """Part of the revision of the packaged sentiment classifier; raise it if
@@ -187,6 +190,12 @@ def resolve_text_classifier(
     return ModelIdentity(key, *named[:3], device, dtype, named[3], purpose)
 
 
+def resolve_reading_heads() -> ModelIdentity:
+    """Return the identity of the heads that tell claims from talk and refusals."""
+    sha256 = hash_text(*(load_card(name)[1] for name in READING_HEADS))
+    return _identify(("hcat-reading-heads", "1", sha256, "packaged"), "cpu", "float32", ())
+
+
 def _find_files(kind: str, name: str, words: Sequence[str]) -> tuple[str, str, str, str]:
     """Return name, revision, SHA-256 and location of a model in a local folder or on the Hub."""
     if Path(name).is_dir():
@@ -240,6 +249,7 @@ def describe_models(settings: Mapping[str, str], entity_types: pa.Table) -> pa.T
             "encoder": _as_rows([encoder], [None]),
             "classifier": _as_rows([classifier], [None]),
             "text classifier": _as_rows(tones, PURPOSES),
+            "reading heads": _as_rows([_try(resolve_reading_heads)], [None]),
             "recognisers of personal data": describe_recognisers(settings["tagger"], entity_types),
         }
     )

@@ -8,22 +8,14 @@ from typing import Final, NamedTuple
 import yaml
 
 from hcat.language.mentions import DIGIT, Mention, Scan, claim
+from hcat.language.text import WORD_LISTS
 
 MINIMUM_MANTISSA_DIGITS: Final = 3
 """Digits from which on the bare mantissa also supports a scaled amount: 1,577 in a table in millions supports 1,577
 million."""
-_CURRENCY_SYMBOLS = {
-    "us$": "usd", "a$": "aud", "c$": "cad", "hk$": "hkd", "s$": "sgd", "nz$": "nzd", "r$": "brl",
-    "$": "usd", "\u00a3": "gbp", "\u20ac": "eur", "\u00a5": "jpy", "\u20b9": "inr", "\u20a9": "krw",
-    "\u20bd": "rub", "\u20ba": "try",
-}  # fmt: skip
-_CURRENCY_CODES = (
-    "usd", "eur", "gbp", "jpy", "chf", "aud", "cad", "nzd", "hkd", "sgd", "inr", "cny", "krw", "brl", "mxn", "sek",
-    "nok", "dkk", "pln", "zar", "aed", "sar",
-)  # fmt: skip
-_CURRENCY_WORDS = {
-    "dollar": "usd", "pound": "gbp", "euro": "eur", "yen": "jpy", "rupee": "inr", "yuan": "cny", "franc": "chf",
-}  # fmt: skip
+_CURRENCY_SYMBOLS: Final[dict[str, str]] = WORD_LISTS["currency_symbols"]
+_CURRENCY_CODES = WORD_LISTS["currency_codes"].split()
+_CURRENCY_WORDS: Final[dict[str, str]] = WORD_LISTS["currency_words"]
 UNITS: Final = {
     **_CURRENCY_SYMBOLS,
     **{code: code for code in _CURRENCY_CODES},
@@ -54,23 +46,11 @@ MEASURES: Final = {
     for word in words.split()
 }
 """Units of measurement as texts write them."""
-SCALES: Final = {
-    "hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mln": 6, "mn": 6, "mm": 6, "m": 6, "crore": 7,
-    "billion": 9, "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
-}  # fmt: skip
+SCALES: Final[dict[str, int]] = WORD_LISTS["scales"]
 """Words and letters that scale an amount, and their power of ten."""
-NUMBER_WORDS: Final = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
-    "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
+NUMBER_WORDS: Final[dict[str, int]] = WORD_LISTS["numbers"]
 """Cardinal numbers in one word."""
-_ORDINAL_WORDS = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
-    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
-}  # fmt: skip
+_ORDINAL_WORDS: Final[dict[str, int]] = WORD_LISTS["ordinals"]
 # Words that a number goes on with, and that start one behind "a": a hundred, a million.
 _SCALE_WORDS = {word: scale for word, scale in SCALES.items() if len(word) > 2}
 _COUNTED_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
@@ -79,9 +59,7 @@ _BEFORE_FIRST = frozenset({"you", "we", "they", "i", "to", "should", "must", "ca
 _PLACES_OF_TEXT = frozenset({"passage", "context", "chunk", "excerpt", "snippet", "source", "paragraph"})
 NUMBER_CUES: Final = NUMBER_WORDS.keys() | _ORDINAL_WORDS.keys() | _COUNTED_SCALES
 """A text without one of these words, case-folded, has no number in words."""
-_VULGAR_FRACTIONS = {
-    "1/4": ".25", "1/2": ".5", "3/4": ".75", "\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75",
-}  # fmt: skip
+_VULGAR_FRACTIONS: Final[dict[str, str]] = WORD_LISTS["vulgar_fractions"]
 _RANGE_MARKS = frozenset(
     {"-", "\u2013", "\u2014", " - ", " \u2013 ", " \u2014 ", " to ", "-to-", " and ", "/", "\u00a0to\u00a0"}
 )

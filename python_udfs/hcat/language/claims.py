@@ -22,6 +22,8 @@ from hcat.language.words import stem_word
 MAXIMUM_WORDS: Final = 20
 #: Probability of the head (training/talk.py) from which a sentence without words of the matter is about the talk.
 LEAST_TALK: Final = 0.6
+#: The same of the head of wordings (training/wordings.py), which reads names too.
+LEAST_TALK_BY_WORDING: Final = 0.85
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
@@ -53,10 +55,13 @@ _SIGNED = re.compile(
 )
 
 
-def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
+def claims_nothing(
+    sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0, wording: float = 0.0
+) -> bool:
     """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems.
 
-    ``talk`` is the head's probability that the sentence is about the talk; it never outweighs a word of the matter.
+    ``talk`` and ``wording`` are the probabilities of two heads, on the embedding and on the words, that the sentence is
+    about the talk; they never outweigh a word of the matter.
     """
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
@@ -67,7 +72,7 @@ def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: f
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
-    return is_known or _is_about_the_talk(words, topic, talk >= LEAST_TALK)
+    return is_known or _is_about_the_talk(words, topic, talk, wording)
 
 
 def is_bare_polarity(sentence: str) -> bool:
@@ -75,7 +80,7 @@ def is_bare_polarity(sentence: str) -> bool:
     return _POLARITY.fullmatch(sentence) is not None
 
 
-def _is_about_the_talk(words: list[str], topic: AbstractSet[str], reads_as_talk: bool) -> bool:
+def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float, wording: float) -> bool:
     """Return whether the words are words of talking, and none is a word of the matter."""
     folded = [word.lower() for word in words]
     if not _FORMS["third_person"].isdisjoint(folded):
@@ -87,7 +92,8 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str], reads_as_talk:
     }
     if not (stems - _OF_NO_MATTER).isdisjoint(topic):
         return False
-    if reads_as_talk and (unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)):
+    names_little = unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)
+    if wording >= LEAST_TALK_BY_WORDING or (talk >= LEAST_TALK and names_little):
         return True  # "Hi Martin, thanks for writing."; a name alone is an answer
     if not unknown.isdisjoint(names):
         return False

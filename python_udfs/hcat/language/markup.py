@@ -16,7 +16,7 @@ BLANK: Final = "\u2060"
 
 _CUE = re.compile(
     r"[<&\[(\u3010*_`\u00ad\u200b-\u200d\u2060\ufb00-\ufb06\u2070-\u2079\u00b9\u00b2\u00b3]|-\n|answer|accord|based on"
-    r"|here",
+    r"|here|[\u2600-\u27bf\U0001f300-\U0001faff]|\n\W{0,6}(?:sources|ref|citations|quellen|fuentes|fonti|bronnen|r\u00e9f)",
     re.IGNORECASE,
 )
 _BLOCK_TAG = re.compile(
@@ -48,11 +48,22 @@ _BESIDE = re.compile(
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
 # "According to Section 4.2, ...", "Based on the passages: ...", "Here's what I found: ..." and "Answer: ..."
 _LEAD = re.compile(
-    rf"(?:^|(?<=[.!?]\s))(?:according to|as (?:stated|described|mentioned|noted) in|per) (?:the )?{_POINTER}\s?#?\d"
+    rf"^(?:according to|based on) {BLANK}{{3,}},?"
+    rf"|(?:^|(?<=[.!?]\s))(?:according to|as (?:stated|described|mentioned|noted) in|per) (?:the )?{_POINTER}\s?#?\d"
     r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)"
     rf"|(?:^[ \t]{{0,8}}|(?<=[.!?]\s))(?:(?:based on|according to) (?:the |these |your )?(?:\w+ ){{0,2}}?{_POINTER}"
     r"(?: \w+){0,2}|here(?:['\u2019]s| is) (?:what (?:i|we) \w+|(?:an?|the|your|my) (?:\w+ )?(?:answer|summary|overview"
     r"|gist)))\s?:(?=[ \t]*\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A footnote that only names a source, a list of sources at the end, and emoji behind a sentence.
+_NOTES = re.compile(
+    rf"^[ \t]{{0,8}}\[\^[\w-]{{1,20}}\]:[ \t]*(?:[^\s.]+(?:[ \t]+[^\s.]+){{0,5}}[ \t]*"
+    rf"|[^\n]{{0,80}}(?:https?:|\b{_POINTER}\.? \d)[^\n]{{0,80}})$"
+    r"|^\W{0,6}(?:sources|references|citations|quellen|fuentes|fonti|bronnen|r\u00e9f\u00e9rences)\W{0,6}\n\s{0,8}(?:[-*\u2022]|\W?\d)"
+    rf"[^\n]{{0,120}}(?:https?:|www\.|\.(?:pdf|docx?|html?|txt|md)\b|\b{_POINTER}\.? \d)[^\n]{{0,120}}"
+    r"(?:\n\s{0,8}(?:[-*\u2022]|\W?\d)[^\n]{0,240}){0,20}\s*\Z"
+    r"|(?:(?<=[.!?])|(?<=[.!?][ \u2060]))[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f ]+(?=\s|\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
@@ -76,6 +87,7 @@ def blank_markup(text: str) -> str:
     """Return the text with each character of markup blanked; it has the same length."""
     if not _CUE.search(text):
         return text
+    text = _NOTES.sub(_blank, text)
     if "<" in text:
         text = _CITING_TAG.sub(_blank, text)
         text = _BLOCK_TAG.sub(lambda match: "\n".rjust(len(match.group())), text)

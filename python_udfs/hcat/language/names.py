@@ -6,18 +6,13 @@ from typing import Final
 
 from hcat.language.amounts import MEASURES
 from hcat.language.mentions import DIGIT, Mention, claim
-from hcat.language.text import STOP_WORDS
+from hcat.language.text import STOP_WORDS, WORD_LISTS
 from hcat.language.words import fold_accents, fold_word, stem_part
 
 _CONNECTORS = frozenset({"of", "de", "del", "der", "van", "von", "la", "le", "du", "da", "di", "bin", "al"})
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "sir"})
 _COURTESIES = frozenset({"mr", "mrs", "ms"})
-_CORPORATE_SUFFIXES = frozenset(
-    {
-        "inc", "incorporated", "ltd", "limited", "corp", "corporation", "plc", "gmbh", "ag", "co", "company", "llc",
-        "llp", "lp", "sa", "se", "nv", "bv", "spa", "srl", "ab", "oyj", "kg", "kgaa", "pty",
-    }
-)  # fmt: skip
+_CORPORATE_SUFFIXES = frozenset(WORD_LISTS["corporate_suffixes"].split())
 _ACRONYM_CONNECTORS = _CONNECTORS | {"for", "and", "the", "on", "to", "des"}
 _STATES = {"united states": "us", "united kingdom": "uk", "european union": "eu", "united nations": "un"}
 _STATE_ACRONYMS = {
@@ -28,29 +23,9 @@ _STATE_ACRONYMS = {
 STATE_CUES: Final = _STATE_ACRONYMS.keys() | {"united", "european"}
 """A text without one of these words, case-folded, names none of the states that have a short form."""
 _STATE_NAME = re.compile(r"\b(?:united states(?: of america)?|usa|united kingdom|european union|united nations)\b")
-# The states of the United States as addresses write them.
-_REGIONS = {
-    "alabama": "al", "alaska": "ak", "arizona": "az", "arkansas": "ar", "california": "ca", "colorado": "co",
-    "connecticut": "ct", "delaware": "de", "florida": "fl", "georgia": "ga", "hawaii": "hi", "idaho": "id",
-    "illinois": "il", "indiana": "in", "iowa": "ia", "kansas": "ks", "kentucky": "ky", "louisiana": "la", "maine": "me",
-    "maryland": "md", "massachusetts": "ma", "michigan": "mi", "minnesota": "mn", "mississippi": "ms",
-    "missouri": "mo", "montana": "mt", "nebraska": "ne", "nevada": "nv", "new hampshire": "nh", "new jersey": "nj",
-    "new mexico": "nm", "new york": "ny", "north carolina": "nc", "north dakota": "nd", "ohio": "oh", "oklahoma": "ok",
-    "oregon": "or", "pennsylvania": "pa", "rhode island": "ri", "south carolina": "sc", "south dakota": "sd",
-    "tennessee": "tn", "texas": "tx", "utah": "ut", "vermont": "vt", "virginia": "va", "washington": "wa",
-    "west virginia": "wv", "wisconsin": "wi", "wyoming": "wy",
-}  # fmt: skip
+_REGIONS: Final[dict[str, str]] = WORD_LISTS["regions"]
 _REGION_ALIASES = {**_REGIONS, **{code: name for name, code in _REGIONS.items()}}
-# Words that open a sentence with a capital and do not belong to the name that follows.
-_OPENER_LIST = """
-according accordingly additionally although another based because besides both call combined compared conversely
-consider contact currently despite due every finally first firstly following furthermore given hence here however
-including instead international lastly like many meanwhile moreover nevertheless next no nonetheless not notably now
-once one only open otherwise overall please read recently regarding second secondly see select several similarly since
-sincerely specifically subsequently third thus today together total two unfortunately unlike use using via visit whereas
-whether yes yesterday yet
-"""
-_OPENERS = STOP_WORDS | frozenset(_OPENER_LIST.split())
+_OPENERS = STOP_WORDS | frozenset(WORD_LISTS["openers"].split())
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"')\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
 _IDENTIFIER = re.compile(
     r"(?<![\w$\u00a3\u20ac.])401\(?[kK]\)?(?!\w)"

@@ -7,9 +7,11 @@ evidence can be shown in place.
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import blingfire
+import yaml
 
 MAXIMUM_SENTENCE_CHARACTERS: Final = 2000
 """Characters of the longest unit; a longer run without punctuation is cut at whitespace."""
@@ -22,17 +24,9 @@ WRAPPED_LINE_CHARACTERS: Final = 50
 """Characters from which on a line without closing punctuation continues in the next line if that starts in lower
 case."""
 
-_STOP_WORD_LIST = """
-a about above after again against all also am an and any are as at be because been before being below between both but
-by can could did do does doing down during each eg either few for from further had has have having he he'd he'll he's
-her here here's hers herself him himself his how i i'd i'll i'm i've ie if in into is it it'd it'll it's its itself just
-let's me might more most must my myself nor of off on once only or other ought our ours ourselves out over own same
-shall she she'd she'll she's should so some such than that that's the their theirs them themselves then there there's
-these they they'd they'll they're they've this those through to too under until up upon very was we we'd we'll we're
-we've were what what's when where which while who who's whom whose why will with within would yet you you'd you'll
-you're you've your yours yourself yourselves
-"""
-STOP_WORDS: Final = frozenset(_STOP_WORD_LIST.split())
+WORD_LISTS: Final = yaml.safe_load(Path(__file__).with_name("words.yml").read_text(encoding="utf-8"))
+"""Lists of words by name."""
+STOP_WORDS: Final = frozenset(WORD_LISTS["stop_words"].split())
 """English function words, case-folded. Negations (not, no, never, n't, without) carry meaning and are no stop words."""
 
 CJK_CHARACTERS: Final = (

@@ -114,7 +114,7 @@ _ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")
 _SENTENCE_END = re.compile(rf"[{_ENDS}][\"'\u201d\u2019)\]]*\Z")
 _MAYBE_SENTENCES = re.compile(rf"[{_ENDS}\n\r]")
-_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,;!?](?:\s|\Z))")  # where a marker stood
+_BEFORE_STOP = re.compile(r"(?<=[\w%€)]) (?=[.,;!?](?:\s|\Z))")  # where a marker stood
 _LIST_SIGN = re.compile(r"[,;]")
 
 _SEPARATOR_LINE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.encoders.classifier_heads import load_head
-from hcat.encoders.embedding import embed_texts
-from hcat.encoders.identities import ModelIdentity
+from hcat.encoders.wordings import read_wording
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
@@ -25,7 +21,7 @@ from hcat.metrics.cells import Row, Tables, align, read_rows
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
-from hcat.metrics.refusal import READ_BY_HEAD, explain_refusal, only_declines, sentences_to_read
+from hcat.metrics.refusal import READ_BY_HEAD, declines_by_wording, explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
 from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
 
@@ -55,7 +51,7 @@ OVERLAP_SCHEMA = schema(
     "list<float64>: reference_sentence_shares",
 )
 
-DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, *schema("string: encoder_key refusal_rule", "bool: is_refusal")])
+DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, *schema("string: reading_key refusal_rule", "bool: is_refusal")])
 
 #: Distinct texts of contexts and queries that are kept in memory between batches, 1 kB each for a short sentence. Many
 #: interactions share them.
@@ -118,6 +114,8 @@ class _Answer(NamedTuple):
     features: TextFeatures
     placed: Placed
     is_polarity: bool
+    talk: float
+    declines: bool
 
 
 def _read_source(text: str) -> _Source:
@@ -130,27 +128,16 @@ def _read_answer(text: str) -> _Answer:
     said = strip_label(text)
     features = extract_features(said)
     placed = place_mentions(said, features)
-    return _Answer(text, said, features, placed, is_bare_polarity(text))
-
-
-class _Heads:
-    """The heads of talk and refusals. They read vectors of the packaged encoder; beside another the rules are alone."""
-
-    def __init__(self, encoder_sha256: str) -> None:
-        self._heads = (load_head("talk_head"), load_head("refusal_head"))
-        self.can_read = all(head.encoder_sha256 == encoder_sha256 for head in self._heads)
-
-    def score(self, keys: Sequence[str], vectors: npt.NDArray[np.floating]) -> dict[str, tuple[float, float]]:
-        """Return by key how probably a sentence is talk, and how probably it declines: 0 where talk is likelier."""
-        pairs = zip(*(head.score(vectors).tolist() for head in self._heads), strict=True)
-        return {key: (talk, refusal * (refusal >= talk)) for key, (talk, refusal) in zip(keys, pairs, strict=True)}
+    return _Answer(text, said, features, placed, is_bare_polarity(text), read_wording(text).talk, only_declines(text))
 
 
 class SupportMeasure:
     """Measure the support of each answer sentence by context and query. What was read of a text is kept for a while."""
 
     def __init__(self, encoder_sha256: str) -> None:
-        self._heads = _Heads(encoder_sha256)
+        self._head = load_head("talk_head")
+        # Beside another encoder the words alone tell talk from claims.
+        self._can_read = self._head.encoder_sha256 == encoder_sha256
         self._sources = TextReader(_read_source, _KEPT_SOURCES)
         self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
@@ -181,9 +168,7 @@ class SupportMeasure:
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 aligned = align(answer.said, answer.features, tables)
                 support = measure_support(answer.features, evidence, aligned.starts)
-                talk, refusal = probabilities.get(text_id, (0.0, 0.0))
-                is_talk = claims_nothing(answer.text, evidence.words, talk)
-                declines = only_declines(answer.text, refusal)
+                is_talk = claims_nothing(answer.text, evidence.words, probabilities.get(text_id, 0.0), answer.talk)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -205,16 +190,17 @@ class SupportMeasure:
                         displacement.number,
                         displacement.entity,
                         # "No." beside its reason claims what the reason says.
-                        is_talk or declines or (answer.is_polarity and len(said) > 1),
+                        is_talk or answer.declines or (answer.is_polarity and len(said) > 1),
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)
 
-    def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, tuple[float, float]]:
+    def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, float]:
         text_ids = sorted({text_id for ids in answers for text_id in ids or ()})
-        if not self._heads.can_read or not text_ids:
+        if not self._can_read or not text_ids:
             return {}
-        return self._heads.score(text_ids, to_matrix(take_texts(texts, text_ids)["embedding"]))
+        scores = self._head.score(to_matrix(take_texts(texts, text_ids)["embedding"]))
+        return dict(zip(text_ids, scores.tolist(), strict=True))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -263,26 +249,16 @@ def _read_features(text: str) -> list[TextFeatures]:
 
 
 class AnswerReader:
-    """Tell the language of each answer, whether it is a refusal, and by which rule.
+    """Tell the language of each answer, whether it is a refusal, and by which rule, or that only the head knows it."""
 
-    Where no rule finds a refusal, the head reads the sentences that may be one. Only they are embedded.
-    """
-
-    def __init__(self, encoder: ModelIdentity) -> None:
-        self._heads, self._key = _Heads(encoder.sha256), encoder.key
-        # The sentences are few, and the processes that divide them cannot share a GPU.
-        self._encoder = encoder._replace(device="cpu", dtype="float32")
+    def __init__(self, reading_key: str) -> None:
+        self._key = reading_key
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row (schema :data:`DESCRIBED_SCHEMA`) per answer; the batch has passage_id and passage_text."""
         answers = batch.column("passage_text").to_pylist()
-        rules = {answer: explain_refusal(answer) for answer in answers}
-        asked = {answer: sentences_to_read(answer) for answer, rule in rules.items() if rule is None}
-        sentences = sorted({sentence for each in asked.values() for sentence in each})
-        if sentences and self._heads.can_read:
-            scores = self._heads.score(sentences, embed_texts(self._encoder)(sentences))
-            declining = {sentence for sentence, (_, refusal) in scores.items() if only_declines(sentence, refusal)}
-            rules |= {answer: READ_BY_HEAD for answer, each in asked.items() if each and declining.issuperset(each)}
-        found = [rules[answer] for answer in answers]
+        found = [
+            explain_refusal(answer) or (READ_BY_HEAD if declines_by_wording(answer) else None) for answer in answers
+        ]
         columns = (pa.repeat(self._key, len(found)), pa.array(found, pa.string()), pa.array(map(bool, found)))
         return pa.RecordBatch.from_arrays([*identify_languages(batch).columns, *columns], schema=DESCRIBED_SCHEMA)

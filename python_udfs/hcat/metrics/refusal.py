@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hcat.encoders.wordings import read_wording
 from hcat.language.claims import claims_nothing
 from hcat.language.expressions import read_expressions
 from hcat.language.text import count_content_words, split_sentences
@@ -33,8 +34,11 @@ MAXIMUM_PARTIAL_CHARACTERS: Final = 300
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
-LEAST_REFUSAL: Final = 0.55
-"""Probability of the head (training/talk.py) from which a sentence declines that has a cue and speaks of the talk."""
+LEAST_REFUSAL: Final = 0.5
+"""Probability of the head of wordings (training/wordings.py) from which a sentence declines, or refers elsewhere."""
+
+LEAST_CLAIM: Final = 0.7
+"""Probability from which a clause of a declining sentence claims something."""
 
 READ_BY_HEAD: Final = "read_by_head"
 """Stands for the name of a rule where the head knows a refusal that no rule knows."""
@@ -54,14 +58,13 @@ REFUSAL_PATTERNS: Final = tuple(
     for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
-_CUE, _ANNOUNCES, _ELSEWHERE, _SPEAKS_OF_THE_TALK = (
-    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere", "speaks_of_the_talk")
-)
+_CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere"))
 
 _CLAUSE_BREAK = re.compile(
     r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
     r",\s+(?=the \w+ is|it )"
 )
+_JOINED = re.compile(r"[;:]\s+|,\s+(?:but|aber|doch|jedoch|mais|pero|ma|però|maar)\s+", re.IGNORECASE)
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
 
@@ -107,18 +110,18 @@ def explain_refusal(answer: str) -> str | None:
     return opening.name if sum(answering) <= MAXIMUM_SHARE_BESIDE * total else None
 
 
-def sentences_to_read(answer: str) -> list[str]:
-    """Return the sentences that the head must call refusals for an answer to be one; none where the answer claims."""
-    asked = []
-    said = answer.replace("\u2019", "'")
-    for sentence in _read_clauses(said) if _CUE.search(said) else ():
-        if _declines(sentence):
-            continue
-        if _may_decline(sentence):
-            asked.append(sentence)
-        elif not claims_nothing(sentence) and _mark_sentence(sentence) is None:
-            return []
-    return asked
+def declines_by_wording(answer: str) -> bool:
+    """Return whether each sentence of an answer declines by rule or by its wording, is talk or refers elsewhere."""
+    if len(answer) > MAXIMUM_PARTIAL_CHARACTERS:
+        return False
+    declines = False
+    for sentence in _read_clauses(answer.replace("\u2019", "'")):
+        wording = read_wording(sentence)
+        if _declines(sentence) or _declines_in_words(sentence):
+            declines = True
+        elif wording.referral < LEAST_REFUSAL and not claims_nothing(sentence, wording=wording.talk):
+            return False
+    return declines
 
 
 def _read_clauses(answer: str) -> list[str]:
@@ -135,15 +138,18 @@ def _read_clauses(answer: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def only_declines(sentence: str, probability: float = 0.0) -> bool:
-    """Return whether one sentence declines and says nothing beside that, by the rules or by the head's probability."""
-    by_head = probability >= LEAST_REFUSAL and _may_decline(sentence)
-    return by_head or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
+def only_declines(sentence: str) -> bool:
+    """Return whether one sentence declines and says nothing beside that, by the rules or by its wording."""
+    return _declines_in_words(sentence) or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
 
 
-def _may_decline(sentence: str) -> bool:
-    """Return whether a sentence has what the head is asked about: a cue, who speaks, and nothing beside."""
-    return not _BESIDE.search(sentence) and all(each.search(sentence) for each in (_CUE, _SPEAKS_OF_THE_TALK))
+def _declines_in_words(sentence: str) -> bool:
+    """Return whether the head knows a refusal, and none of its clauses has a number or claims something."""
+    return (
+        not re.search(r"\d", sentence)
+        and read_wording(sentence).refusal >= LEAST_REFUSAL
+        and all(read_wording(clause).claim < LEAST_CLAIM for clause in _JOINED.split(sentence))
+    )
 
 
 @functools.lru_cache(maxsize=1 << 12)

@@ -49,6 +49,7 @@ def test_each_model_has_a_row_and_a_fault_names_its_own() -> None:
         ("classifier", None),
         ("text classifier", "toxicity"),
         ("text classifier", "sentiment"),
+        ("reading heads", None),
         ("recognisers of personal data", None),
     ]
     assert [row["purpose"] for row in rows if row["problem"]] == ["toxicity"]

@@ -24,7 +24,9 @@ def test_a_citation_marker_is_no_part_of_its_sentence(marker):
     assert read(f"The fee is 12 euros{marker}. It is due.") == ["The fee is 12 euros.", "It is due."]
 
 
-@pytest.mark.parametrize("text", ["In [2019] it fell.", "It is in [0, 1].", "It took (12) days.", "It is x < 5 > y."])
+@pytest.mark.parametrize(
+    "text", ["In [2019] it fell.", "It is in [0, 1].", "It took (12) days.", "It is x < 5 > y.", "Sources: one."]
+)
 def test_what_only_looks_like_a_marker_stays(text):
     assert read(text) == [text]
 
@@ -33,7 +35,8 @@ def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
     assert read("<ul><li>It is 5&nbsp;000&nbsp;&euro;.</li><li>Free</li></ul>") == ["It is 5 000 \u20ac.", "Free"]
     assert read("See [our **page**](https://a.org/b).<br/>A docu-\nment") == ["See our page.", "A document"]
     assert read("Answer: three \ufb01les.") == ["three files."]
-    assert read("According to Section 4.2, it is free.") == ["it is free."]
+    assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["it is free.", "it is due."]
+    assert read("Free! \u2705\nDue[^1].\n[^1]: Guide\nSources:\n- a.pdf\n- Fees") == ["Free!", "Due."]
 
 
 @given(st.text(alphabet="<>/ab[]()1,&;*#`-\n\u3010\u3011. ", max_size=60))

@@ -5,7 +5,6 @@ from numpy.testing import assert_allclose
 from schemas import make_schema
 
 from hcat.encoders.classifier_heads import load_head
-from hcat.encoders.identities import resolve_encoder
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches
 from hcat.metrics.batches import SUPPORT_LISTS, AnswerReader, SupportMeasure, overlap_answers, split_passages
@@ -72,13 +71,13 @@ def test_what_the_user_said_before_supports_an_answer_beside_the_context():
 
 
 def test_heads_know_talk_and_refusals_that_no_rule_knows():
-    talk, refusal = load_head("talk_head"), load_head("refusal_head")
-    texts = {"q": "What is due?", "a": "Safe travels!", "b": "My atlas is a blank page.", "c": "A fee is due."}
-    batch, table = units(texts, [{"query_text_ids": ["q"], "answer_text_ids": ["a", "b"], "context_text_ids": ["c"]}])
-    vectors = {"a": talk.weights, "b": refusal.weights}
-    embeddings = [vectors.get(text_id, 0 * talk.weights).tolist() for text_id in table["text_id"].to_pylist()]
+    talk = load_head("talk_head")
+    texts = {"q": "Due?", "a": "Oaks are tall.", "b": "Gute Frage!", "d": "Das weiß ich nicht.", "c": "A fee."}
+    row = {"query_text_ids": ["q"], "answer_text_ids": ["a", "b", "d"], "context_text_ids": ["c"]}
+    batch, table = units(texts, [row])
+    embeddings = [(talk.weights * (text_id == "a")).tolist() for text_id in table["text_id"].to_pylist()]
     table = table.append_column("embedding", pa.array(embeddings, pa.list_(pa.float32())))
-    for encoder, wanted in ((talk.encoder_sha256, [True, True]), ("another", [False, False])):
+    for encoder, wanted in ((talk.encoder_sha256, [True, True, True]), ("another", [False, True, True])):
         rows = SupportMeasure(encoder)(batch, table).to_pylist()
         assert [row["claims_nothing"] for row in rows] == wanted
 
@@ -147,18 +146,15 @@ def test_overlap_of_an_equal_and_an_unrelated_answer():
 def test_refusals_are_named_by_rule_or_by_the_head():
     answers = {
         "I'm sorry, but I cannot help with that.": "apology",
-        "I'm stumped, sorry. Anything else?": "read_by_head",
-        "I'm stumped on the date, sorry. The fee is 5 euros.": None,
-        "The form is not available in paper form.": None,
+        "That is a question your branch would have to answer. Anything else?": "read_by_head",
+        "Aus den Unterlagen ist nicht ersichtlich, wer haftet. Bitte fragen Sie Ihre Bank.": "read_by_head",
+        "Ni el folleto ni la web aclaran quién paga. La cuota es de 5 euros.": None,
+        "El formulario no incluye una casilla para el apodo.": None,
         "The fee is 5 euros.": None,
     }
-    batch = pa.RecordBatch.from_pydict({"passage_id": list("abcde"), "passage_text": list(answers)})
-    encoder = resolve_encoder("packaged", "cpu")
-    rows = AnswerReader(encoder)(batch).to_pylist()
+    batch = pa.RecordBatch.from_pydict({"passage_id": list("abcdef"), "passage_text": list(answers)})
+    rows = AnswerReader("heads")(batch).to_pylist()
     assert [row["refusal_rule"] for row in rows] == list(answers.values())
     assert [row["is_refusal"] for row in rows] == [rule is not None for rule in answers.values()]
-    assert {row["encoder_key"] for row in rows} == {encoder.key}
+    assert {row["reading_key"] for row in rows} == {"heads"}
     assert rows[0]["language"] == "en"
-    # beside another encoder the rules are alone
-    rows = AnswerReader(resolve_encoder("hashing:32"))(batch).to_pylist()
-    assert [row["is_refusal"] for row in rows] == [True, False, False, False, False]

@@ -1,0 +1,151 @@
+"""Makes the head that reads wordings: `python -m training.wordings`; with `--print` it only prints.
+
+The made sentences are frames of our own (`wordings.txt` in six languages, `talk_frames.csv` in English). Claims are
+also the sentences of RAGTruth (MIT, :mod:`training.talk`) and, in five languages, the message catalogues of Django,
+django-oscar (BSD) and django-allauth (MIT), unpacked into the folder HCAT_CATALOGUES. Figures: docs/model-card.md.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+from babel.messages.pofile import read_po
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from hcat.encoders.classifier_heads import FOLDER
+from hcat.encoders.wordings import BUCKETS, NAME, Wording, hash_wording
+from hcat.engine.keys import hash_file
+from training.talk import HERE, SEED, read_made, read_public
+
+#: Kinds of frames, in the order of the classes.
+KINDS = ("claim", "talk", "refusal", "refers")
+LANGUAGES = ("de", "fr", "es", "it", "nl")
+COUNT_FILLINGS = 60
+COUNT_PUBLIC = 12_000
+#: Inverse strength of the ridge, and the total weight of a set of sentences; chosen on lists (docs/model-card.md).
+STRENGTH = 30
+WEIGHTS = {"made": 2.0, "english": 0.5, "ragtruth": 0.5, "catalogues": 0.5, "denials": 0.15}
+#: Slots of the matter, in which so many fillers have words of public sentences: what is asked about decides nothing.
+MATTERS = ("T", "W", "N")
+SHARE_EXCHANGED = 0.7
+#: A message of a catalogue that denies something.
+DENIES = re.compile(
+    r"\b(?:kein\w*|nicht|ne|n'\w+|aucune?|no|ningun\w*|ningún|non|nessun\w*|niet|geen)\b", re.IGNORECASE
+)
+_CHOICE = re.compile(r"\{([^{}]*)\}")
+
+Sentences = dict[str, tuple[str, str]]
+
+
+def fill(frame: str, slots: dict[str, list[str]], words: list[str], draw: random.Random) -> str:
+    """Return a frame with each choice made: one of the words in braces, or a filler of the slot that they name."""
+    while (gap := _CHOICE.search(frame)) is not None:
+        word = draw.choice(slots.get(gap[1]) or gap[1].split("|"))
+        if gap[1] in MATTERS and draw.random() < SHARE_EXCHANGED:
+            word = re.sub(r"\w{5,}", lambda _: draw.choice(words), word)
+        frame = frame[: gap.start()] + (f"{{{word}}}" if word in slots else word) + frame[gap.end() :]
+    frame = " ".join(frame.split())
+    first = next(place for place, letter in enumerate(frame) if letter.isalpha())
+    return frame[:first] + frame[first].upper() + frame[first + 1 :]
+
+
+def list_words(found: Sentences) -> dict[str, list[str]]:
+    """Return by language the words of five letters and more of sentences."""
+    words: dict[str, set[str]] = defaultdict(set)
+    for text, (language, _) in found.items():
+        words[language].update(re.findall(r"[^\W\d_]{5,}", text.lower()))
+    return {language: sorted(each) for language, each in words.items()}
+
+
+def read_frames(words: dict[str, list[str]]) -> Sentences:
+    """Return the filled frames of all languages, each with language and kind."""
+    slots: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    frames = []
+    language, kind, slot = "", "", ""
+    for line in (HERE / "wordings.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            language, kind, slot = (*line.strip("[]").split(), "")[:3]
+        elif slot:
+            slots[language][slot].append(line)
+        else:
+            frames.append((language, kind, line))
+    draw = random.Random(SEED)
+    return {
+        fill(frame, slots[of], words[of], draw): (of, kind) for of, kind, frame in frames for _ in range(COUNT_FILLINGS)
+    }
+
+
+def read_catalogues(folder: Path) -> Sentences:
+    """Return the messages of the catalogues as claims."""
+    logging.getLogger("babel").setLevel(logging.ERROR)
+    found: Sentences = {}
+    for path in sorted(folder.rglob("django.po")):
+        language = path.parts[-3]
+        if language in LANGUAGES:
+            with path.open("rb") as file:
+                messages = [message.string for message in read_po(file, locale=language)]
+            for text in (
+                each for message in messages for each in ([message] if isinstance(message, str) else message or ())
+            ):
+                plain = re.sub(r"%\(\w+\)s|%s|\{\w*\}", "X", re.sub(r"<[^>]*>", "", text)).strip()
+                if len(plain.split()) >= 3 and len(plain) < 200 and "\n" not in plain:
+                    found[plain] = (language, "claim")
+    return found
+
+
+def main(arguments: list[str]) -> None:
+    """Fit the head and write it with its card."""
+    messages = read_catalogues(Path(os.environ["HCAT_CATALOGUES"]))
+    public = read_public(Path(os.environ["HCAT_BENCHMARK_DATA"]), COUNT_PUBLIC)
+    sets: dict[str, Sentences] = {
+        "english": {text: ("en", kind) for text, kind in read_made().items()},
+        "ragtruth": {text: ("en", kind) for text, kind in public.items() if kind == "claim"},
+        "catalogues": {text: group for text, group in messages.items() if not DENIES.search(text)},
+        "denials": {text: group for text, group in messages.items() if DENIES.search(text)},
+    }
+    sets["made"] = read_frames(list_words(sets["ragtruth"] | messages))
+    texts = [text for found in sets.values() for text in found]
+    labels = np.array([KINDS.index(kind) for found in sets.values() for _, kind in found.values()])
+    weights = []
+    for name, found in sets.items():
+        counts = Counter(found.values())
+        weights += [WEIGHTS[name] / len(counts) / counts[group] for group in found.values()]
+    buckets = [hash_wording(text) for text in texts]
+    matrix = csr_matrix(
+        (
+            np.concatenate([np.full(len(each), len(each) ** -0.5) for each in buckets]),
+            np.concatenate(buckets),
+            np.cumsum([0, *map(len, buckets)]),
+        ),
+        shape=(len(texts), BUCKETS),
+    )
+    fit = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-4)
+    fit.fit(matrix, labels, sample_weight=np.array(weights) * len(texts) / sum(weights))
+    print(f"{len(texts)} sentences; right in the fit {fit.score(matrix, labels):.3f}")
+    if "--print" in arguments:
+        return
+    folder = FOLDER / NAME
+    folder.mkdir(exist_ok=True)
+    np.save(folder / "head.npy", np.vstack([fit.coef_.T, fit.intercept_]).astype(np.float16))
+    card = {
+        "name": "hcat-wording-head",
+        "revision": "1",
+        "classes": Wording._fields,
+        "training": {name: len(found) for name, found in sets.items()},
+        "frames_sha256": hash_file(HERE / "wordings.txt"),
+        "weights_sha256": hash_file(folder / "head.npy"),
+    }
+    (folder / "card.json").write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
