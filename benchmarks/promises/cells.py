@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
@@ -21,15 +22,17 @@ from benchmarks.promises.common import (
 from benchmarks.promises.intervals import COVERAGE_LOW, conversation_sizes
 from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
-from hcat.statistics.intervals import t_tail
+from hcat.statistics.intervals import normal_quantile, t_tail
 from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
-from hcat.weakness.statistics import HEADLINE_DOCUMENTS, Cells, cell_share_bounds, with_documents, with_whole
+from hcat.weakness.statistics import HEADLINE_DOCUMENTS, Cells, cell_share_bounds, with_whole
 from hcat.weakness.tables import HEADLINE_LEVEL
 
 #: As shipped.
 COUNT_DRAWS, CONFIDENCE, MARGIN = 1_999, 0.95, 0.03
 #: Of the retest.
 ERROR_RATE = 0.05
+#: Of the builds with a planted weakness.
+RATE, LIKENESS = 0.2, 0.3
 COUNT_CELLS, LEAST_CLUSTERS, LEAST_CLUSTERS_CONFIRMED = 30, 4, 10
 
 NULL_PROMISE = "No cell of the headline family is flagged when none is worse, in 95 % of builds"
@@ -68,8 +71,10 @@ def designs(seed: int) -> Designs:
         found[name] = partial(_measure_flags, name, draw, None, np.random.default_rng([seed, 1, number]))
         random = np.random.default_rng([seed, 3, number])
         found[f"confirmed: {name}"] = partial(_measure_confirmation, name, draw, random)
-    for number, (name, (draw, low)) in enumerate(PLANTED.items()):
-        found[name] = partial(_measure_flags, name, draw, low, np.random.default_rng([seed, 2, number]))
+    for number, (name, (count_rows, count, difference, low)) in enumerate(PLANTED.items()):
+        plant = partial(draw_planted, count_rows=count_rows, count_planted=count, difference=difference)
+        known = f"{known_power(count_rows, count, difference):.2f} with known variances"
+        found[name] = partial(_measure_flags, name, plant, low, np.random.default_rng([seed, 2, number]), note=known)
     return found
 
 
@@ -160,9 +165,9 @@ def draw_planted(random: np.random.Generator, count_rows: int, count_planted: in
     topic, kind = random.integers(0, 6, count), random.integers(0, 5, count)
     chosen = random.choice(count, count_planted // 2, replace=False)
     topic[chosen], kind[chosen] = 6, 0
-    rates = np.full(count, 0.2)
+    rates = np.full(count, RATE)
     rates[chosen] += difference
-    precision = 1 / 0.3 - 1
+    precision = 1 / LIKENESS - 1
     clusters = np.repeat(np.arange(count), 2)
     is_failing = random.random(count_rows) < random.beta(rates * precision, (1 - rates) * precision)[clusters]
     dimensions = [kind[clusters], (10 * topic + kind)[clusters]]
@@ -188,13 +193,23 @@ NULL_BUILDS: Final[dict[str, Draw]] = {
     "40 documents x 60 users, likeness 0.15 of each": lambda random: draw_users(random, 40, 60, 0.15),
     "60 documents x 36 users, likeness 0.2 of each": lambda random: draw_users(random, 60, 36, 0.2),
 }
-#: With the least share of builds in which the cell is flagged.
-PLANTED: Final[dict[str, tuple[Draw, float]]] = {
-    "+45 points at n = 38 of 476": (lambda random: draw_planted(random, 476, 38, 0.45), 0.90),
-    "+20 points at n = 120 of 3,000": (lambda random: draw_planted(random, 3_000, 120, 0.20), 0.70),
-    "+30 points at n = 30 of 200": (lambda random: draw_planted(random, 200, 30, 0.30), 0.40),
-    "+15 points at n = 100 of 1,000": (lambda random: draw_planted(random, 1_000, 100, 0.15), 0.50),
+#: Rows of the build and of the cell, the difference, and the least share of builds in which the cell is flagged.
+PLANTED: Final[dict[str, tuple[int, int, float, float]]] = {
+    "+45 points at n = 38 of 476": (476, 38, 0.45, 0.90),
+    "+20 points at n = 120 of 3,000": (3_000, 120, 0.20, 0.70),
+    "+30 points at n = 30 of 200": (200, 30, 0.30, 0.40),
+    "+15 points at n = 100 of 1,000": (1_000, 100, 0.15, 0.50),
 }
+
+
+def known_power(count_rows: int, count_planted: int, difference: float) -> float:
+    """Return the power of a test of one of 30 cells that knows all variances and gives each the same level."""
+    of_rest = RATE * (1 - RATE) / (count_rows - count_planted)
+    errors = [
+        math.sqrt((1 + LIKENESS) * (rate * (1 - rate) / count_planted + of_rest)) for rate in (RATE, RATE + difference)
+    ]
+    critical = normal_quantile(1 - ERROR_RATE / COUNT_CELLS) * errors[0]
+    return float(t_tail((critical - difference) / errors[1], np.inf))
 
 
 # --- what a build does with them --------------------------------------------------------------------------------------
@@ -216,7 +231,7 @@ def choose_cells(build: Build) -> Flags:
 
 
 def estimate_cells(build: Build, members: Flags) -> tuple[Cells, Cells]:
-    """Return the cells as a build estimates them, by both keys and by document; the first one is all rows."""
+    """Return the cells as a build estimates them, by cluster and by document; the first one is all rows."""
     everything = np.column_stack([np.ones(len(members), dtype=bool), members]).astype(np.float64)
     documents = build.clusters if build.documents is None else build.documents
     found, pairs = [], np.zeros(0)
@@ -229,7 +244,7 @@ def estimate_cells(build: Build, members: Flags) -> tuple[Cells, Cells]:
         pairs = pairs if len(pairs) else clusters
         wholes = np.zeros(len(clusters), dtype=np.int64)
         found.append(with_whole(estimates._asdict() | {"pairs": pairs}, clusters, spread, wholes))
-    return with_documents(*found[1:]), found[2]
+    return found[1], found[2]
 
 
 def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests, Flags]:
@@ -255,7 +270,7 @@ def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests,
 
 
 def _measure_flags(
-    name: str, draw: Draw, low: float | None, random: np.random.Generator, count_runs: int
+    name: str, draw: Draw, low: float | None, random: np.random.Generator, count_runs: int, note: str = ""
 ) -> list[Promise]:
     """Return how often a planted cell is flagged, or any cell where none is worse."""
     found, tested = [], 0
@@ -265,7 +280,7 @@ def _measure_flags(
         is_meant = build.planted is None or (members == build.planted[:, None]).all(axis=0)
         found.append(bool((judge_build(build, members, run)[1] & is_meant).any()))
         tested += members.shape[1]
-    note = f"{tested / len(found):.0f} cells"
+    note = f"{tested / len(found):.0f} cells{', ' if note else ''}{note}"
     if low is None:
         return [promise_of_share(NULL_PROMISE, name, found, high=ERROR_RATE, note=note)]
     return [promise_of_share(POWER_PROMISE, name, found, low, note=note)]

@@ -19,7 +19,7 @@ from hcat.statistics.clustered import rate_interval
 GATE: Final = "A release gate whose limit is the true rate passes on any of 60 nights"
 NIGHTLY: Final = "The same where every build decides: nothing is promised"
 REHEARSED: Final = "The rehearsed share of builds with another verdict, less the true share, where truths spread evenly"
-ONE_TRUTH: Final = "The same at one truth, on average over builds: nothing is promised"
+ONE_TRUTH: Final = "The same at one truth: nothing is promised, for no rule of one build is within .036 at every truth"
 AUDIT: Final = "Any audit fails although answers are as before"
 #: Limit of the gate, builds between which nothing changes but more answers, and answers of each; which build decides.
 LIMIT, BUILDS, ANSWERS = 0.2, 12, 30

@@ -68,8 +68,8 @@ class HeadlineTests(NamedTuple):
     adjusted_p_value: Floats
     #: T above which the cell is flagged, given which other cells are.
     critical: Floats
-    #: P up to which a cell is flagged, in [0, 1).
-    cut_off: float
+    #: P up to which the cell is flagged, in [0, 1].
+    cut_off: Floats
     #: T of each draw, ascending in each cell; shape (n_draws, n_cells).
     drawn: Floats
     #: max(s_J, s_0).
@@ -92,26 +92,28 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
             for sums in layout.draw(random, count_draws, float(estimates.rate[0]), estimates.alike[:, 0])
         ]
     )
-    return step_down(estimates.statistic[0], drawn, level)._replace(errors=estimates.errors[0])
+    return step_down(estimates.statistic[0], drawn, level, layout.sides[0][0])._replace(errors=estimates.errors[0])
 
 
-def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
+def step_down(statistic: Floats, drawn: Floats, level: float, rows: Floats) -> HeadlineTests:
     """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down.
 
-    The few largest draws of a cell say little about its tail. Beyond u, which _TAIL of them reach, the step-down reads
-    _TAIL exp(-(T - u) / mean excess), for draws and cells alike, so that it holds whatever the tail.
+    A cell gets of the level in proportion to its rows (Genovese, Roeder and Wasserman 2006). Its few largest draws say
+    little about the tail. Beyond u, which _TAIL of them reach, _TAIL exp(-(T - u) / mean excess) is read, for draws and
+    cells alike, so that the level holds whatever the tail.
     """
     count, count_cells = drawn.shape
     ordered = np.sort(drawn, axis=0)
+    weights = rows / rows.mean()
     start = ordered[-math.ceil(_TAIL * count)]
     excess = np.maximum(np.maximum(ordered - start, 0).sum(axis=0) / (_TAIL * count), _NO_EXCESS)
 
     def find_tails(values: Floats) -> Floats:
-        """Return the share of the draws of each cell that are at least as large, shape of the values."""
+        """Return the weighted share of the draws of each cell that are at least as large, shape of the values."""
         below = [np.searchsorted(ordered[:, cell], values[:, cell]) for cell in range(count_cells)]
         reached = 1 - np.column_stack(below) / count
         beyond = np.maximum(values - start, 0) / excess
-        return np.asarray(np.where(beyond > 0, _TAIL * np.exp(-beyond), reached))
+        return np.asarray(np.where(beyond > 0, _TAIL * np.exp(-beyond), reached) / weights)
 
     tails, drawn_p = find_tails(statistic[None, :])[0], find_tails(drawn)
     p_value = (np.sum(drawn >= statistic, axis=0) + 1) / (count + 1)
@@ -123,13 +125,14 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     adjusted[order] = np.maximum.accumulate(np.maximum(reached, p_value[order]))
     # the next cell is flagged up to this P: the cells that are not flagged yet decide
     next_cell = min(int(np.sum(adjusted <= level)), count_cells - 1)
-    candidates = np.sort(least[:, next_cell])
     # as many draws may lie at or below it, the observed one counted in
-    cut_off = float(candidates[max(int(level * (count + 1)) - 1, 0)])
+    allowed = max(int(level * (count + 1)) - 1, 0)
+    cut_off = np.minimum(np.sort(least[:, next_cell])[allowed] * weights, 1)
     beyond = start + excess * np.log(_TAIL / cut_off)
-    critical = np.where(cut_off < _TAIL, beyond, np.quantile(ordered, 1 - cut_off, axis=0))
-    errors = np.full(count_cells, np.nan)
-    return HeadlineTests(statistic, p_value, adjusted, critical, cut_off, ordered, errors)
+    # rounding must not allow one draw more
+    within = ordered[count - np.ceil(cut_off * count - _NO_EXCESS).astype(int), np.arange(count_cells)]
+    critical = np.where(cut_off < _TAIL, beyond, within)
+    return HeadlineTests(statistic, p_value, adjusted, critical, cut_off, ordered, np.full(count_cells, np.nan))
 
 
 class _Key(NamedTuple):

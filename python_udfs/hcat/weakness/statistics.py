@@ -157,8 +157,7 @@ def count_siblings(count: Floats, clusters: Floats, groups: Floats, effective: F
 
 def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
     """Return rho, the likeness of siblings, in [0, 1]; 0 where there are none."""
-    likeness = ratio(design_effect - 1, siblings - 1)
-    return np.where(np.isfinite(likeness), np.clip(likeness, 0, 1), 0.0)
+    return np.nan_to_num(np.clip(ratio(design_effect - 1, siblings - 1), 0, 1))
 
 
 def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats, wholes: Integers) -> Cells:
@@ -168,7 +167,6 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
     # chance alone makes it smaller than 1 in half of the samples without likeness
     design_effect = np.fmax(ratio(estimates["standard_error"] ** 2 * count, spread**2), 1)
     siblings = count_siblings(count, clusters, groups, effective)
-    evenness = ratio(effective, groups)
     return Cells(
         **estimates,
         clusters=clusters,
@@ -176,7 +174,7 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
         whole_design_effect=design_effect[wholes],
         whole_likeness=estimate_likeness(design_effect, siblings)[wholes],
         whole_carrying=estimates["clusters_carrying"][wholes],
-        whole_evenness=np.where(np.isfinite(evenness), evenness, 1.0)[wholes],
+        whole_evenness=np.nan_to_num(ratio(effective, groups), nan=1.0)[wholes],
     )
 
 
@@ -287,8 +285,7 @@ def detectable_difference(
         rate = np.clip(rest + differences, 0, 1)
         return np.maximum(np.sqrt(factor * rate * (1 - rate) + variance_rest), least_error)
 
-    high = np.clip(1 - rest, 0, 1)
-    low = np.zeros_like(high)
+    low, high = np.zeros_like(rest), np.clip(1 - rest, 0, 1)
     # a cell in which everything fails: when not even that is detected, nothing is
     is_possible = is_detected(high, error_at(high))
     for _ in range(_HALVINGS):

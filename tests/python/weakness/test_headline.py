@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import jackknife_cells
@@ -93,24 +94,35 @@ def test_both_likenesses_are_those_of_the_rows(is_crossed: bool) -> None:
 
 def test_step_down_adjusts_independent_cells_as_sidak() -> None:
     drawn = np.random.default_rng(4).normal(size=(20_000, 5))
-    found = step_down(np.array([2.5, 0.0, -1.0, 0.5, 2.0]), drawn, 0.05)
+    found = step_down(np.array([2.5, 0.0, -1.0, 0.5, 2.0]), drawn, 0.05, np.ones(5))
     smallest = found.p_value[0]
     assert_allclose(found.adjusted_p_value[0], 1 - (1 - smallest) ** 5, rtol=0.1)
     # the second smallest competes with four
     assert_allclose(found.adjusted_p_value[4], 1 - (1 - found.p_value[4]) ** 4, rtol=0.1)
-    assert found.cut_off == pytest.approx(1 - 0.95 ** (1 / 4), rel=0.1)
+    assert_allclose(found.cut_off, 1 - 0.95 ** (1 / 4), rtol=0.1)
 
 
 def test_a_cell_is_flagged_exactly_above_its_critical_value() -> None:
     drawn = np.random.default_rng(5).normal(size=(999, 3))
-    critical = step_down(np.zeros(3), drawn, 0.05).critical
-    assert step_down(np.array([critical[0] + 1e-9, 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] <= 0.05
-    assert step_down(np.array([critical[0] - 1e-9, 0.0, 0.0]), drawn, 0.05).adjusted_p_value[0] > 0.05
+    rows = np.array([1.0, 2.0, 3.0])
+    critical = step_down(np.zeros(3), drawn, 0.05, rows).critical
+    for cell, apart in enumerate(np.eye(3)):
+        above, below = (np.where(apart > 0, critical[cell] + side, 0.0) for side in (1e-9, -1e-9))
+        assert step_down(above, drawn, 0.05, rows).adjusted_p_value[cell] <= 0.05
+        assert step_down(below, drawn, 0.05, rows).adjusted_p_value[cell] > 0.05
+
+
+def test_a_cell_of_twice_as_many_rows_has_twice_the_part_of_the_level() -> None:
+    drawn = np.random.default_rng(6).normal(size=(20_000, 3))
+    found = step_down(np.zeros(3), drawn, 0.05, np.array([1.0, 2.0, 2.0]))
+    assert_allclose(found.cut_off[1:], 2 * found.cut_off[0])
+    assert_allclose(1 - np.prod(1 - found.cut_off), 0.05, rtol=0.05)
+    assert_allclose(found.critical, stats.norm.ppf(1 - found.cut_off), rtol=0.05)
 
 
 def test_bounds_are_those_of_the_draws() -> None:
     drawn = np.column_stack([np.arange(100.0), -np.arange(100.0)])
-    found = step_down(np.array([1.0, 1.0]), drawn, 0.05)
+    found = step_down(np.array([1.0, 1.0]), drawn, 0.05, np.ones(2))
     # the quantile of .95 is 94; one below 0 does not widen the claim
     assert_allclose(found.bound(np.array([1.0, 1.0]), np.array([0.01, 0.01]), 0.95), [0.06, 1.0])
 
