@@ -9,7 +9,7 @@ select
     end as query_key,
     cluster_id, second_cluster_id, query_text,
     date_trunc('day', asked_at)::date as asked_day
-from {{ ref('hcat', 'int_interaction_attributes') }} as interactions
+from {{ ref('hcat', 'int_interaction_attributes') }}
 where
     application_version is not null
     and coalesce(query_id, query_text) is not null

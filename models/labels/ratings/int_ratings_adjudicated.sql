@@ -31,7 +31,7 @@ first_passes as (
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
         -- statistics need to know who rated, but not the name
         dense_rank() over (order by rater) as rater_code
-    from {{ ref('hcat', 'stg_ratings') }} as ratings
+    from {{ ref('hcat', 'stg_ratings') }}
 ),
 
 votes as (

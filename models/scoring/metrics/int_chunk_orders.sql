@@ -42,7 +42,7 @@ chunks as (
         interaction_id,
         chunk_id,
         min(rank) as rank
-    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
+    from {{ ref('hcat', 'stg_retrievals') }}
     where chunk_id is not null
     group by interaction_id, chunk_id
 ),

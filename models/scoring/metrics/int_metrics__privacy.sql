@@ -15,7 +15,7 @@ found as (
         count(*) as count_values,
         coalesce(bool_or(is_leak), false) as has_leak,
         {{ array_join('array_sort(array_agg(distinct entity_type) filter (where is_leak))', ', ') }} as leaked_types
-    from {{ ref('hcat', 'int_privacy_findings') }} as findings
+    from {{ ref('hcat', 'int_privacy_findings') }}
     group by interaction_id
 ),
 

@@ -14,7 +14,7 @@ aggregated as (
         min_by(sentence_index, {{ record({'score': 'sentiment', 'sentence': 'sentence_index'}) }})
             as most_negative_sentence,
         count(*) as count_sentences
-    from {{ ref('hcat', 'int_sentence_scores') }} as sentence_scores
+    from {{ ref('hcat', 'int_sentence_scores') }}
     group by interaction_id, role
 ),
 

@@ -6,7 +6,7 @@ with weighed as (
         interaction_id,
         '{{ role }}' as role,
         {{ role }}_sentence_weights as weights
-    from {{ ref('hcat', 'int_interactions') }} as interactions
+    from {{ ref('hcat', 'int_interactions') }}
     where {{ role }}_sentence_weights is not null
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}

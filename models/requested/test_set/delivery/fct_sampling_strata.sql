@@ -9,7 +9,7 @@ drawn as (
         count(*) as count_sampled,
         {{ ordered_sum('sampling_weight', 'chunk_id') }} as weight_sampled,
         {{ ordered_sum('sampling_weight * sampling_weight', 'chunk_id') }} as squares_sampled
-    from {{ ref('hcat', 'fct_sampled_chunks') }} as chunks_sampled
+    from {{ ref('hcat', 'fct_sampled_chunks') }}
     group by stratum_id
 ),
 

@@ -30,7 +30,7 @@ template_keys as (
                 "'|'", 'template_id'
             ) }}
         ) as template_key
-    from {{ seed('query_templates') }} as templates
+    from {{ seed('query_templates') }}
     group by query_type
 ),
 

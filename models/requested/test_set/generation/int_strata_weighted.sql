@@ -3,7 +3,7 @@
 -- represents anything else.
 with accepted_chunks as (
     select chunk_id, count(*) as count_accepted
-    from {{ ref('hcat', 'int_queries_checked') }} as queries_checked
+    from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'accepted' and chunk_id is not null
     group by chunk_id
 ),

@@ -22,7 +22,7 @@ strata as (
         sum(size_measure)::double as size_population,
         sum(characters)::double / count(*) as mean_characters,
         {{ exact_sum('importance') }} as importance_population
-    from {{ ref('hcat', 'int_chunk_strata') }} as chunk_strata
+    from {{ ref('hcat', 'int_chunk_strata') }}
     group by stratum_id
 ),
 

@@ -24,7 +24,7 @@ numbered as (
         min(fit_number) over (partition by topic_id) as first_fit_number,
         max(fit_number) over () as current_fit_number,
         row_number() over (partition by topic_id order by fit_number desc) as recency
-    from {{ ref('hcat', 'int_topics_fitted') }} as fitted
+    from {{ ref('hcat', 'int_topics_fitted') }}
 )
 
 select {{ columns_of_contract({

@@ -20,7 +20,7 @@ compared as (
         count(*) as count_pairs,
         avg(adjusted_rand) as mean_adjusted_rand,
         min(adjusted_rand) as minimum_adjusted_rand
-    from {{ ref('hcat', 'int_topics_measured') }} as measured
+    from {{ ref('hcat', 'int_topics_measured') }}
     group by fit_id, variation
 )
 

@@ -19,7 +19,7 @@ chunks as (
         max(case when window_index = {{ number }} then text_id end) as window_{{ number }},
         {%- endfor %}
         min(document_id) as document_id
-    from {{ ref('hcat', 'int_chunk_windows') }} as chunk_windows
+    from {{ ref('hcat', 'int_chunk_windows') }}
     group by chunk_id
 ),
 

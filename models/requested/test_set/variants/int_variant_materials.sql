@@ -15,11 +15,11 @@ united as (
         )
     union all
     select 'prompt_injection' as variant_type, 'prompt' as material, prompt_id, attack, prompt_text
-    from {{ seed('adversarial_prompts') }} as prompts
+    from {{ seed('adversarial_prompts') }}
     where is_enabled
     union all
     select 'counterfactual' as variant_type, usage || '_term' as material, pair_id, first_term, second_term
-    from {{ seed('demographic_terms') }} as terms
+    from {{ seed('demographic_terms') }}
     where is_enabled
 )
 
