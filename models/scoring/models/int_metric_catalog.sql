@@ -1,6 +1,6 @@
 -- One row per metric of this project: those of the modules of hcat that are on, and those that the project adds with
--- hcat_own_metrics. A further judge has each judged metric under its own name. A metric is primary if its catalogue says
--- so, or if a listed risk names it: a risk is watched by segment and from week to week.
+-- hcat_own_metrics. A further judge has each judged metric under its own name. A metric is primary if its catalogue
+-- says so, or if a listed risk names it: a risk is watched by segment and from week to week.
 {{ config(materialized='view') }}
 {%- set families_off = families_switched_off() %}
 {%- set texts = [
