@@ -41,12 +41,14 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# The names of the judges that hcat_judge lists beside the endpoint of the build; a metric of theirs ends in @name. #}
+{# The names of the judges that hcat_judge lists beside the endpoint of the build; their metrics end in @name. #}
 {% macro further_judges() %}
     {%- set judges = [] -%}
-    {%- for judge in (var('hcat_judge') if var('hcat_judge') is iterable and var('hcat_judge') is not string else []) -%}
+    {%- set listed = var('hcat_judge') -%}
+    {%- for judge in (listed if listed is iterable and listed is not string else []) -%}
         {%- if not modules.re.fullmatch('[a-z][a-z0-9_]*', judge.name | string) -%}
-            {{ exceptions.raise_compiler_error("hcat_judge: the name of a judge must be small letters, digits and _, got " ~ judge.name) }}
+            {%- set rule = 'hcat_judge: the name of a judge must be small letters, digits and _, got ' -%}
+            {{ exceptions.raise_compiler_error(rule ~ judge.name) }}
         {%- endif -%}
         {%- do judges.append(judge.name) -%}
     {%- endfor -%}

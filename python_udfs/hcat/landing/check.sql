@@ -66,6 +66,8 @@ select
         select count(*) from base_ratings
         where record_status = 'staged' and not is_corrected and rater_kind <> 'user_feedback'
     ) as ratings,
+    -- what users pressed is shown beside them
+    (select count(*) from base_ratings where record_status = 'staged') as ratings_and_feedback,
     (select count(*) from landed_records where entity = 'spans') as spans
 from interactions
 left join queries on interactions.query_id = queries.query_id

@@ -125,6 +125,7 @@ select
     concat_ws(' ', targets.metric_name, methods.method, appetites.risk_appetite) as id,
     concat_ws(' ', cast(count(thresholds.metric_name) as string), 'rows') as problem
 from {{ seed('calibration_targets') }} as targets
+inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on targets.metric_name = metrics.metric_name
 cross join methods
 cross join {{ seed('risk_appetites') }} as appetites
 left join thresholds

@@ -3,7 +3,7 @@
 
 {% call promise('decisions_name_catalogued_metrics', []) %}
 -- A decision, target or gate about a metric that is not in the catalogue would silently never apply.
--- Those of a module that is switched off may stay.
+-- Those of a module that is switched off, or of a further judge (metric@judge) that is not asked, may stay.
 with catalogued as (
     select metric_name from {{ seed('metric_catalog') }}
     union all
@@ -13,19 +13,19 @@ with catalogued as (
 select metric_name as id, 'not in the catalogue, and in threshold_decisions' as problem
 from {{ seed('threshold_decisions') }}
 where
-    metric_name not in (select catalogued.metric_name from catalogued)
+    split_part(metric_name, '@', 1) not in (select catalogued.metric_name from catalogued)
     -- decisions about single sentences are no metrics
     and metric_name not in ('context_sentence_relevance', 'sentence_support', 'sentence_contradiction')
 union all
 select metric_name as id, 'not in the catalogue, and in calibration_targets' as problem
 from {{ seed('calibration_targets') }}
-where metric_name not in (select catalogued.metric_name from catalogued)
+where split_part(metric_name, '@', 1) not in (select catalogued.metric_name from catalogued)
 union all
 select metric_name as id, 'not in the catalogue, and in threshold_gates' as problem
 from {{ seed('threshold_gates') }}
 where
     metric_name is not null
-    and metric_name not in (select catalogued.metric_name from catalogued)
+    and split_part(metric_name, '@', 1) not in (select catalogued.metric_name from catalogued)
 union all
 -- one metric has one decision, with a row each for the classifiers on whose scores it was made
 select metric_name as id, 'two decisions in threshold_decisions' as problem
