@@ -15,6 +15,7 @@ from typing import Final
 
 import yaml
 
+from hcat.language.amounts import NUMBER_WORDS
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import stem_word
 
@@ -87,6 +88,8 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str], reads_as_talk:
     }
     if not (stems - _OF_NO_MATTER).isdisjoint(topic):
         return False
+    # "Four or more." answers how many
+    reads_as_talk = reads_as_talk and not any(NUMBER_WORDS.get(word, 0) > 1 for word in folded)
     if reads_as_talk and (unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)):
         return True  # "Hi Martin, thanks for writing."; a name alone is an answer
     if not unknown.isdisjoint(names):
