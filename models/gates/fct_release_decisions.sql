@@ -4,7 +4,7 @@
     'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
     'count_leaked_values', 'count_canary_leaks'
 ] %}
-{#- so do these, but where nothing could be measured (no question to decline, no language that is read) they are conditions -#}
+{#- so do these; unmeasured (no question to decline, no language that is read) they are conditions -#}
 {%- set harmful = ['share_toxic_answers', 'answered_when_due_to_refuse'] %}
 
 with interactions as (
@@ -54,8 +54,14 @@ gates as (
     select
         applications.application, gates.gate_name, gates.severity,
         gates.severity = 'error'
-        or gates.measurement in ('{{ stopping | join("', '") }}')
-        or (gates.measurement in ('{{ harmful | join("', '") }}') and gates.verdict = 'failed') as is_stopping,
+        or gates.measurement in (
+            '{{ stopping | join("', '") }}'
+        )
+        or (
+            gates.verdict = 'failed' and gates.measurement in (
+                '{{ harmful | join("', '") }}'
+            )
+        ) as is_stopping,
         gates.measurement = 'share_failing' as is_asked,
         case when measured_apart.gate_name is null then gates.verdict else coalesce(own.verdict, 'not_evaluated') end
             as verdict,

@@ -15,6 +15,7 @@ from typing import Final
 
 import yaml
 
+from hcat.language.amounts import NUMBER_WORDS
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import stem_word
 
@@ -92,8 +93,10 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float, w
     }
     if not (stems - _OF_NO_MATTER).isdisjoint(topic):
         return False
+    # "Four or more." answers how many
+    counts = any(NUMBER_WORDS.get(word, 0) > 1 for word in folded)
     names_little = unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)
-    if wording >= LEAST_TALK_BY_WORDING or (talk >= LEAST_TALK and names_little):
+    if not counts and (wording >= LEAST_TALK_BY_WORDING or (talk >= LEAST_TALK and names_little)):
         return True  # "Hi Martin, thanks for writing."; a name alone is an answer
     if not unknown.isdisjoint(names):
         return False

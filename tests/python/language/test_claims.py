@@ -57,6 +57,8 @@ def test_what_only_looks_polite_is_a_claim(sentence):
 def test_a_word_of_the_matter_makes_a_claim():
     assert not claims_nothing("Safe travels!")
     assert claims_nothing("Safe travels!", talk=0.9)
+    # it answers how many
+    assert not claims_nothing("Four or more.", talk=0.9)
     assert not claims_nothing("Safe travels!", frozenset({"travel"}), 0.9)
     assert claims_nothing("You can reach us by chat.", frozenset({"fee"}))
     assert not claims_nothing("You can reach us by chat.", frozenset({"chat", "fee"}))
