@@ -28,7 +28,7 @@ where ratings.count_rows <> shown.count_rows
 {% endcall %}
 
 {% call promise('calibration_is_complete', ['fct_calibrators', 'fct_evaluations']) %}
--- Targets without a status of their calibrator, scores with a calibrator but no probability, and scores with a
+-- Targets without a status of their calibrator, measured scores with a calibrator but no probability, and those with a
 -- probability but no calibrator.
 with targets as (
     select metric_name from {{ ref('hcat', 'int_labels_fitted') }}
@@ -58,6 +58,7 @@ unequal as (
     where
         (
             evaluations.raw_score is not null
+            and evaluations.score_status <> 'refused'  -- given by a rule
             and chosen.metric_name is not null
             and evaluations.calibration_status in ('in_force', 'expired')
         )
