@@ -86,20 +86,26 @@ described as (
     left join {{ seed('finding_decisions') }} as decisions on last_seen.cell_id = decisions.finding_id
 ),
 
--- what a reader meets first: open findings, one of each hole, the severe ones and then the frequent ones
+-- what a reader meets first: open findings, one of each hole, the severe ones and then the frequent ones; what the
+-- latest build does not show only if new clusters confirmed it
 ranked as (
     select
-        cell_id,
+        described.cell_id,
         row_number() over (
             order by
-                latest_result <> 'weak' asc,
-                severity is distinct from 'severe' asc, severity is distinct from 'moderate' asc,
-                failed_answers_a_week desc nulls last,
-                difference desc,
-                cell_id asc
+                described.latest_result <> 'weak' asc,
+                described.severity is distinct from 'severe' asc, described.severity is distinct from 'moderate' asc,
+                described.failed_answers_a_week desc nulls last,
+                described.difference desc,
+                described.cell_id asc
         ) as page_rank
     from described
-    where status <> 'closed_by_data' and coalesce(leading_id, cell_id) = cell_id and latest_status <> 'not_admitted'
+    left join {{ ref('hcat', 'int_findings_confirmed') }} as confirmed on described.cell_id = confirmed.cell_id
+    where
+        described.status <> 'closed_by_data'
+        and coalesce(described.leading_id, described.cell_id) = described.cell_id
+        and described.latest_status <> 'not_admitted'
+        and (described.latest_result = 'weak' or confirmed.is_confirmed)
 ),
 
 final as (
