@@ -58,6 +58,8 @@ unequal as (
     where
         (
             evaluations.raw_score is not null
+            -- a rule gave it
+            and evaluations.score_status <> 'refused'
             and chosen.metric_name is not null
             and evaluations.calibration_status in ('in_force', 'expired')
         )
