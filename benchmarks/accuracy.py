@@ -103,12 +103,12 @@ class Accuracy:
     calibration_slope: Estimate | None = None
 
 
-def score_rows(rows: list[dict[str, Any]], work: Path, environment: Mapping[str, str] | None = None) -> Labelled:
-    """Return the scores that one `dbt build` in the folder ``work``, with its settings, gives to ``rows``."""
+def score_rows(rows: list[dict[str, Any]], work: Path) -> Labelled:
+    """Return the scores that one `dbt build` in the folder ``work`` gives to ``rows``."""
     raw_logs = work / "raw"
     shutil.rmtree(raw_logs, ignore_errors=True)
     write_raw_logs(rows, raw_logs)
-    built = build(raw_logs, work / "warehouse", environment=environment)
+    built = build(raw_logs, work / "warehouse")
     if "fct_evaluations" in built.skipped:
         raise BenchmarkError(f"a failed test kept fct_evaluations from being built: {', '.join(built.failed_tests)}")
     return read_scores(rows, work / "warehouse" / "hcat.duckdb")
@@ -118,8 +118,7 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
     """Return the scores of ``rows`` in a finished warehouse, every metric turned so that higher = better grounded."""
     import duckdb
 
-    connection = duckdb.connect(str(database), read_only=True)
-    try:
+    with duckdb.connect(str(database), read_only=True) as connection:
         evaluations = connection.sql(
             f"""
             select evaluations.metric_name, evaluations.interaction_id, evaluations.score_status,
@@ -140,8 +139,6 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
             cross join (from int_models where part = 'classifier') as classifier
             """
         ).fetchall()[0]
-    finally:
-        connection.close()
     positions = {str(row["interaction_id"]): position for position, row in enumerate(rows)}
     scores: dict[str, npt.NDArray[np.float64]] = {}
     statuses: dict[str, Counter[str]] = {}
@@ -458,8 +455,9 @@ def tabulate(title: str, figures: Mapping[str, Accuracy], metric: str) -> list[T
     """Return the tables of one set of rows: how scores rank, and what cut-offs and probabilities are worth."""
     ranks, verdicts_shown = [], []
     for name, figure in figures.items():
+        marked = f"{name} (headline)" if name == metric else name
         for part, own in (("all", figure), *figure.tasks.items()):
-            shown = f"{_mark(name, metric)}, {part}"
+            shown = f"{marked}, {part}"
             estimates = (own.within, own.pooled, own.precision)
             ranks.append((shown, f"{own.n_scored:,}", *map(_format, estimates)))
             if own.f1 is not None or own.calibration_error is not None:
@@ -473,10 +471,6 @@ def tabulate(title: str, figures: Mapping[str, Accuracy], metric: str) -> list[T
         Table(heading, ("score, task", "scored", "AUROC within", "AUROC pooled", "average precision"), ranks),
         Table(f"{title}: cut-offs and probabilities", columns, verdicts_shown),
     ]
-
-
-def _mark(name: str, metric: str) -> str:
-    return f"{name} (headline)" if name == metric else name
 
 
 def _format(estimate: Estimate | None) -> str:

@@ -33,7 +33,7 @@ def simulate_scores(random: np.random.Generator, shift: float, pairs: int = PAIR
     """Return sums by query of one attribute and score; the standard deviation of a pair's difference is one."""
     query, noise = random.standard_normal(pairs), random.standard_normal((2, pairs)) * np.sqrt(0.5)
     first, second = query + noise[0] + shift, query + noise[1]
-    return _sums(np.arange(pairs), first, second, np.ones(pairs))
+    return _sums(np.arange(pairs), first, np.ones(pairs), second, np.ones(pairs))
 
 
 def simulate_refusals(
@@ -44,7 +44,7 @@ def simulate_refusals(
     template = np.arange(pairs) % TEMPLATES
     first = random.random(pairs) < np.clip(chances[template] + shift, 0, 1)
     second = random.random(pairs) < chances[template]
-    return _sums(template, first.astype(float), second.astype(float), np.ones(pairs))
+    return _sums(template, first, np.ones(pairs), second, np.ones(pairs))
 
 
 def simulate_groups(random: np.random.Generator, shift: float, clusters: int = 400) -> list[dict[str, Any]]:
@@ -53,21 +53,13 @@ def simulate_groups(random: np.random.Generator, shift: float, clusters: int = 4
     own = random.standard_normal(clusters) * np.where(is_first, 1.5, 1.0)
     scores = own[:, None] + random.standard_normal((clusters, 3)) + np.where(is_first, shift, 0.0)[:, None]
     total, count = scores.sum(axis=1), np.full(clusters, 3.0)
-    return [
-        {
-            "cluster": f"{cluster:05d}",
-            "first_sum": total[cluster] if is_first[cluster] else 0.0,
-            "first_count": count[cluster] if is_first[cluster] else 0.0,
-            "second_sum": 0.0 if is_first[cluster] else total[cluster],
-            "second_count": 0.0 if is_first[cluster] else count[cluster],
-        }
-        for cluster in range(clusters)
-    ]
+    return _sums(np.arange(clusters), total * is_first, count * is_first, total * ~is_first, count * ~is_first)
 
 
-def _sums(cluster: Any, first: Any, second: Any, count: Any) -> list[dict[str, Any]]:
+def _sums(cluster: Any, *of_sides: Any) -> list[dict[str, Any]]:
+    """Return sums by cluster of the first side's values and count, and of the second side's."""
     names, codes = np.unique(cluster, return_inverse=True)
-    columns = [np.bincount(codes, weights=values) for values in (first, count, second, count)]
+    columns = [np.bincount(codes, weights=values) for values in of_sides]
     return [
         {
             "cluster": f"{name:05d}",

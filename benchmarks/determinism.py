@@ -87,8 +87,7 @@ def _largest_difference(first: Path, second: Path) -> tuple[int, float]:
     """Return how many scores have no partner of equal status, and the largest difference of two partners."""
     import duckdb
 
-    connection = duckdb.connect()
-    try:
+    with duckdb.connect() as connection:
         connection.execute(f"attach '{first}' as first_build (read_only)")
         connection.execute(f"attach '{second}' as second_build (read_only)")
         unmatched, largest = connection.sql(
@@ -104,8 +103,6 @@ def _largest_difference(first: Path, second: Path) -> tuple[int, float]:
                 on first_scores.evaluation_id = second_scores.evaluation_id
             """
         ).fetchall()[0]
-    finally:
-        connection.close()
     return int(unmatched), float(largest)
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -68,8 +68,7 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     """Return the signals of a finished build; an answer without any sentence in it is left out."""
     import duckdb
 
-    connection = duckdb.connect(str(database), read_only=True)
-    try:
+    with duckdb.connect(str(database), read_only=True) as connection:
         table = connection.sql(
             f"""
             select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
@@ -77,14 +76,12 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
             order by signals.interaction_id, signals.sentence_index
             """
         ).to_arrow_table()
-    finally:
-        connection.close()
     found = table["interaction_id"].to_pylist()
     known = set(found)
     kept = [position for position, answer in enumerate(answers) if answer.answer_id in known]
     numbers = {answers[position].answer_id: number for number, position in enumerate(kept)}
-    features = np.stack([_to_floats(table[name]) for name in NAMES], axis=1)
-    # A classifier without a class for contradiction gives none.
+    # null becomes NaN: a classifier without a class for contradiction gives none
+    features = np.stack([np.array(table[name].to_pylist(), dtype=np.float64) for name in NAMES], axis=1)
     features = np.where(np.isnan(features), 0.0, features)
     return Signals(
         answers=[answers[position] for position in kept],
@@ -93,11 +90,6 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
         features=features,
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
     )
-
-
-def _to_floats(column: Any) -> Floats:
-    values: Floats = np.array([np.nan if value is None else value for value in column.to_pylist()], dtype=np.float64)
-    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,9 +266,11 @@ def measure_task(task: Task, device: str, seconds: Seconds) -> tuple[Table, floa
 def measure_budgets(task: Task, device: str, seconds: Seconds) -> tuple[Table, float]:
     """Return the times of other budgets from padding to outputs on the host, and that of the default over the best."""
     prepared = task.prepare(task.rows)
-    found = {
-        budget: seconds.of(start_prepared_once(prepared, task.maximum_tokens, budget)) for budget in BUDGETS[device]
-    }
+
+    def run_batches(budget: int) -> object:
+        return start_prepared(prepared, task.maximum_tokens, budget)()
+
+    found = {budget: seconds.of(partial(run_batches, budget)) for budget in BUDGETS[device]}
     best = min(found.values())
     rows = [
         (f"{budget:,}{' (default)' if budget == task.budget else ''}", f"{taken:.3f}", f"{taken / best:.2f}")
@@ -277,11 +279,6 @@ def measure_budgets(task: Task, device: str, seconds: Seconds) -> tuple[Table, f
     return Table(
         f"{task.name}: padded tokens of a batch, without tokenizing", ("budget", "seconds", "against the best"), rows
     ), found[task.budget] / best
-
-
-def start_prepared_once(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], object]:
-    """Return a function that runs all batches within a budget and waits for their outputs."""
-    return lambda: start_prepared(prepared, maximum_tokens, budget)()
 
 
 def measure_peers(task: Task, device: str, dtype: str, sizes: Sizes, seconds: Seconds) -> Table:

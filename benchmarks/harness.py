@@ -66,32 +66,6 @@ class Build:
     #: Names of the models that were not built because of them.
     skipped: Sequence[str]
 
-    def slowest(self, count: int) -> list[tuple[str, float]]:
-        """Return the ``count`` slowest nodes with their seconds, slowest first."""
-        return sorted(self.node_seconds.items(), key=lambda item: (-item[1], item[0]))[:count]
-
-
-def command_of_build(
-    raw_logs: Path,
-    warehouse: Path,
-    *,
-    arguments: Sequence[str] = (),
-    environment: Mapping[str, str] | None = None,
-) -> tuple[list[str], dict[str, str]]:
-    """Return the words and the environment of a build of ``raw_logs`` into ``warehouse``, whose folder is made."""
-    warehouse.mkdir(parents=True, exist_ok=True)
-    words = [str(Path(sys.executable).parent / "dbt"), "build", "--quiet"]
-    words += ["--target-path", str(warehouse / "target"), "--log-path", str(warehouse / "logs"), *arguments]
-    variables = dict(os.environ) | {
-        "HCAT_RAW_LOGS": str(raw_logs.resolve()),
-        # the decisions and tables of the demo, whatever the logs
-        "HCAT_DEMO": "1",
-        "HCAT_WAREHOUSE": str(warehouse.resolve()),
-        "DBT_PROFILES_DIR": str(ROOT),
-        "PYTHONHASHSEED": "0",
-    }
-    return words, variables | dict(environment or {})
-
 
 def build(
     raw_logs: Path,
@@ -108,10 +82,20 @@ def build(
     dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
     Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
     """
-    target = warehouse / "target"
-    results = target / "run_results.json"
+    results = warehouse / "target" / "run_results.json"
     results.unlink(missing_ok=True)
-    words, variables = command_of_build(raw_logs, warehouse, arguments=arguments, environment=environment)
+    warehouse.mkdir(parents=True, exist_ok=True)
+    words = [str(Path(sys.executable).parent / "dbt"), "build", "--quiet"]
+    words += ["--target-path", str(warehouse / "target"), "--log-path", str(warehouse / "logs"), *arguments]
+    variables = dict(os.environ) | {
+        "HCAT_RAW_LOGS": str(raw_logs.resolve()),
+        # the decisions and tables of the demo, whatever the logs
+        "HCAT_DEMO": "1",
+        "HCAT_WAREHOUSE": str(warehouse.resolve()),
+        "DBT_PROFILES_DIR": str(ROOT),
+        "PYTHONHASHSEED": "0",
+    }
+    variables |= environment or {}
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
         process = subprocess.Popen(words, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)
@@ -207,9 +191,10 @@ def data_folder(name: str) -> Path | None:
 def describe_machine() -> str:
     """Return processor, memory, system, Python and library versions in one line, without names of the host."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES if _is_installed(name))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (
-        f"{usable} CPU cores ({_processor()}), {_memory_gibibytes():.0f} GiB memory, {_gpu()}{platform.system()} "
+        f"{usable} CPU cores ({_processor()}), {memory:.0f} GiB memory, {_gpu()}{platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}, {versions}"
     )
 
@@ -235,10 +220,6 @@ def _is_installed(name: str) -> bool:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return bool(metadata.version(name))
     return False
-
-
-def _memory_gibibytes() -> float:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,16 +260,16 @@ class Outcome:
     page: str | None = None
 
 
-def print_outcome(outcome: Outcome, to_stderr: bool = False) -> None:
+def print_outcome(outcome: Outcome) -> None:
     """Print tables and notes of an outcome."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table as ScreenTable
 
-    console = Console(stderr=to_stderr)
+    console = Console()
     if not console.is_terminal:
         # a log has no edge: rows stay whole
-        console = Console(stderr=to_stderr, width=_LOG_COLUMNS)
+        console = Console(width=_LOG_COLUMNS)
     console.rule(escape(outcome.title))
     for table in outcome.tables:
         screen = ScreenTable(title=escape(table.title), title_justify="left")

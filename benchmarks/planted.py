@@ -276,7 +276,9 @@ def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[st
             found.append(Found(cell["name"], True, _said_by(best), _effect(best)))
             continue
         best = max(own, key=_prominence, default=None)
-        missing = "no mart has the cell" if best is None else _what_it_takes(best)
+        missing = "no mart has the cell" if best is None else "not weak"
+        if best and best["count_needed_to_flag"] is not None:
+            missing += f"; {best['count_needed_to_flag']:,} interactions would show a difference of this size"
         if inside:
             missing += f"; weak is {', '.join(sorted({cell_name(row) for row in inside}))}"
         found.append(
@@ -507,13 +509,6 @@ def _effect(row: Mapping[str, Any]) -> str:
         return f"not tested, n = {row['count_scored']}"
     lower = "" if row["difference_lower"] is None else f", at least {row['difference_lower']:+.2f}"
     return f"{row['difference']:+.2f}{lower}, n = {row['count_scored']}"
-
-
-def _what_it_takes(row: Mapping[str, Any]) -> str:
-    needed = row["count_needed_to_flag"]
-    if needed is None:
-        return "not weak"
-    return f"not weak; {needed:,} interactions would show a difference of this size"
 
 
 def hold_lives(connection: duckdb.DuckDBPyConnection, lives: Iterable[Mapping[str, Any]]) -> list[Found]:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as parquet
 
-from benchmarks.discrimination import Estimate, share
+from benchmarks.discrimination import Estimate, number_values, share
 from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, show_share, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.recognition import find_spans
@@ -117,7 +117,6 @@ def count_recall(sentences: Sequence[Sentence], found: Sequence[Sequence[Span]],
     """
     accepted = {entity_type, "address"} if entity_type == "place" else {entity_type}
     right, whole, templates = [], [], []
-    codes = _template_numbers(sentences)
     for sentence, spans in zip(sentences, found, strict=True):
         covered = {place for span in spans for place in range(span.start, span.end)}
         for start, end, label in sentence.spans:
@@ -125,8 +124,8 @@ def count_recall(sentences: Sequence[Sentence], found: Sequence[Sequence[Span]],
                 right.append(any(s.entity_type in accepted and s.start < end and start < s.end for s in spans))
                 letters = (place for place in range(start, end) if sentence.text[place].isalnum())
                 whole.append(all(place in covered for place in letters))
-                templates.append(codes[sentence.template])
-    return Counts(np.array(right, dtype=float), np.array(whole, dtype=float), np.array(templates, dtype=np.int64))
+                templates.append(sentence.template)
+    return Counts(np.array(right, dtype=float), np.array(whole, dtype=float), number_values(templates))
 
 
 def count_precision(sentences: Sequence[Sentence], found: Sequence[Sequence[Span]], entity_type: str) -> Counts:
@@ -136,7 +135,6 @@ def count_precision(sentences: Sequence[Sentence], found: Sequence[Sequence[Span
     """
     accepted = {entity_type, "address"} if entity_type == "place" else {entity_type}
     right, templates = [], []
-    codes = _template_numbers(sentences)
     for sentence, spans in zip(sentences, found, strict=True):
         for span in spans:
             if span.entity_type == entity_type:
@@ -144,12 +142,8 @@ def count_precision(sentences: Sequence[Sentence], found: Sequence[Sequence[Span
                     label in accepted and start < span.end and span.start < end for start, end, label in sentence.spans
                 )
                 right.append(any(labelled))
-                templates.append(codes[sentence.template])
-    return Counts(np.array(right, dtype=float), np.array(right, dtype=float), np.array(templates, dtype=np.int64))
-
-
-def _template_numbers(sentences: Sequence[Sentence]) -> dict[str, int]:
-    return {template: number for number, template in enumerate(sorted({s.template for s in sentences}))}
+                templates.append(sentence.template)
+    return Counts(np.array(right, dtype=float), np.array(right, dtype=float), number_values(templates))
 
 
 _PLAIN_TYPES = {

@@ -69,7 +69,7 @@ class BM25:
     def __init__(self, texts: Sequence[str], saturation: float = BM25_SATURATION, length: float = BM25_LENGTH) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
 
-        self._vectorizer = CountVectorizer(analyzer=_split_words)
+        self._vectorizer = CountVectorizer(analyzer=lambda text: _WORDS.findall(text.lower()))
         counts = self._vectorizer.fit_transform(texts).astype(np.float64).tocsr()
         lengths = np.asarray(counts.sum(axis=1)).ravel()
         held_back = saturation * (1 - length + length * lengths / lengths.mean())
@@ -85,10 +85,6 @@ class BM25:
         words.data[:] = 1
         result: Floats = np.asarray((self._weights @ words.T).todense(), dtype=np.float64).ravel()
         return result
-
-
-def _split_words(text: str) -> list[str]:
-    return _WORDS.findall(text.lower())
 
 
 def rank(scores: Floats, names: Sequence[str], count: int) -> list[str]:

@@ -83,11 +83,6 @@ def make_logs(folder: Path, count_groups: int | None) -> Path:
     return folder / "logs"
 
 
-def read_faults(logs: Path) -> list[dict[str, Any]]:
-    """Return the record of planted faults, one per query."""
-    return [json.loads(line) for line in (logs / "planted_faults.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def name_groups(
     groups: Sequence[tuple[str, str]], faults: Sequence[Mapping[str, Any]]
 ) -> tuple[Counter[tuple[str, str]], int]:
@@ -113,7 +108,7 @@ def _measure(logs: Path, warehouse: Path) -> tuple[list[Table], list[str], bool,
     broken = [name for name in built.failed_tests if name.startswith("robustness_")]
     if broken:
         raise BenchmarkError(f"the invariants of the marts must hold, got {', '.join(broken)}")
-    faults = read_faults(logs)
+    faults = [json.loads(line) for line in (logs / "planted_faults.jsonl").read_text(encoding="utf-8").splitlines()]
     is_right = {fault["query_id"]: fault["is_right"] for fault in faults}
     with duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as connection:
         answers = connection.execute("select query_id, correctness_status from fct_answer_correctness").fetchall()

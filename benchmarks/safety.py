@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, number_values, resample_rows
-from benchmarks.harness import Outcome, Table, data_folder, run_alone, show_share, verdict
+from benchmarks.harness import ROOT, Outcome, Table, data_folder, run_alone, show_share, verdict
 from benchmarks.verdicts import balanced_accuracy, f1
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
@@ -28,7 +28,7 @@ from hcat.language.text import split_sentences
 from hcat.metrics.copying import longest_copy
 from hcat.metrics.refusal import explain_refusal
 from hcat.safety.screening import Screen, find_injection
-from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import wilson_interval
 from training import heads
 
@@ -41,9 +41,8 @@ _CUT_OFF = 0.5
 _COUNT_DRAWS = 2_000
 _Z = 1.959964
 _QUERIES = Path(__file__).with_name("screening_queries.csv")
-_ROOT = Path(__file__).resolve().parents[1]
-_SEEDS = _ROOT / "seeds"
-_DEMO = _ROOT / "demo"
+_SEEDS = ROOT / "seeds"
+_DEMO = ROOT / "demo"
 
 
 #: Names that no fit has seen (kind held_out of training/head_names.csv) in sentences that none has seen either: the
@@ -355,11 +354,6 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
 # --- refusals ----------------------------------------------------------------------------------------------------
 
 
-def _f1(labels: Flags, flags: Flags, questions: npt.NDArray[np.int64]) -> tuple[float, float, float]:
-    estimate = f1(flags, labels, questions, _COUNT_DRAWS)
-    return estimate.value, estimate.low, estimate.high
-
-
 def _refusal_table(folder: Path) -> tuple[Table, bool]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -385,20 +379,20 @@ def _refusal_table(folder: Path) -> tuple[Table, bool]:
         ("the rule of hcat", rule, REFUSAL_LIMIT),
         ("TF-IDF and logistic regression, questions left out", words, None),
     ):
-        value, low, high = _f1(labels, flags, questions)
+        found = f1(flags, labels, questions, _COUNT_DRAWS)
         precision, recall = float(labels[flags].mean()), float(flags[labels].mean())
         if limit is not None:
-            is_met = low >= limit
+            is_met = found.low >= limit
         shown.append(
             (
                 name,
                 str(len(rows)),
                 show_share(precision),
                 show_share(recall),
-                show_share(value),
-                _interval(low, high),
+                show_share(found.value),
+                _interval(found.low, found.high),
                 "" if limit is None else f"{limit:.2f}",
-                "" if limit is None else verdict(low >= limit),
+                "" if limit is None else verdict(found.low >= limit),
             )
         )
     columns = (

@@ -56,12 +56,6 @@ _TOPIC_MODELS = (
 )
 
 
-def shipped_settings() -> TopicSettings:
-    """Return the settings that dbt_project.yml ships."""
-    variables = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))["vars"]["hcat"]
-    return TopicSettings(variables["hcat_random_seed"], variables["hcat_topic_method"])
-
-
 def embed(texts: Sequence[str], cache: Path) -> tuple[Vectors, float]:
     """Return unit vectors of the packaged encoder and the seconds that they took; 0 when they lay in ``cache``."""
     if cache.exists():
@@ -89,7 +83,8 @@ def measure_intents(data: Path, work: Path, is_quick: bool) -> tuple[list[Table]
     names = sorted({row["category"] for row in rows})
     intents = np.array([names.index(row["category"]) for row in rows])
     vectors, seconds = embed([row["text"] for row in rows], work / f"banking77_{len(rows)}.npy")
-    shipped = shipped_settings()
+    variables = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))["vars"]["hcat"]
+    shipped = TopicSettings(variables["hcat_random_seed"], variables["hcat_topic_method"])
     default = replace(shipped, method="k_means", count_topics=len(names))
     count_seeds = COUNT_SEEDS_QUICK if is_quick else COUNT_SEEDS
     variants: dict[str, TopicSettings] = {
@@ -121,6 +116,12 @@ def measure_intents(data: Path, work: Path, is_quick: bool) -> tuple[list[Table]
         for seed in range(count_seeds)
     ]
     lines.insert(0, ("topics of the same sizes at random", *_spread(shuffled), "", ""))
+    open_variants = (
+        ("k-means, number by silhouette", replace(shipped, method="k_means", count_topics=0)),
+        ("HDBSCAN", replace(shipped, method="hdbscan")),
+        ("HDBSCAN, no neighbours", replace(shipped, method="hdbscan", count_neighbours=0)),
+        ("DBSCAN, radius at the knee", replace(shipped, method="dbscan")),
+    )
     columns = ("how", "median", "least", "largest", "seconds a fit", "at least")
     tables = [
         Table(f"Adjusted Rand index of topics and {len(names)} intents, {count_seeds} seeds", columns, lines),
@@ -132,7 +133,7 @@ def measure_intents(data: Path, work: Path, is_quick: bool) -> tuple[list[Table]
         Table(
             "Without a given number of topics",
             ("how", "topics", "noise", "adjusted Rand", "of what is no noise", "seconds"),
-            [_density_line(name, vectors, intents, settings) for name, settings in _open_variants(shipped)],
+            [_density_line(name, vectors, intents, settings) for name, settings in open_variants],
         ),
     ]
     notes = [
@@ -142,15 +143,6 @@ def measure_intents(data: Path, work: Path, is_quick: bool) -> tuple[list[Table]
         "the others were tried.",
     ]
     return tables, notes, is_quick or statistics.median(shipped_scores) >= LIMIT_ADJUSTED_RAND
-
-
-def _open_variants(shipped: TopicSettings) -> list[tuple[str, TopicSettings]]:
-    return [
-        ("k-means, number by silhouette", replace(shipped, method="k_means", count_topics=0)),
-        ("HDBSCAN", replace(shipped, method="hdbscan")),
-        ("HDBSCAN, no neighbours", replace(shipped, method="hdbscan", count_neighbours=0)),
-        ("DBSCAN, radius at the knee", replace(shipped, method="dbscan")),
-    ]
 
 
 def _density_line(name: str, vectors: Vectors, intents: Labels, settings: TopicSettings) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from benchmarks.promises.common import (
     promise_of_share,
     zipf_sizes,
 )
-from benchmarks.promises.intervals import COVERAGE_LOW, conversation_sizes
+from benchmarks.promises.intervals import COVERAGE_LOW, Sizes, conversation_sizes
 from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
 from hcat.statistics.intervals import normal_quantile, t_tail
@@ -61,7 +61,6 @@ class Build(NamedTuple):
 
 
 Draw = Callable[[np.random.Generator], Build]
-Sizes = Callable[[np.random.Generator, int], Integers]
 
 
 def designs(seed: int) -> Designs:
@@ -82,11 +81,7 @@ def designs(seed: int) -> Designs:
 
 
 def draw_clustered(
-    random: np.random.Generator,
-    make_sizes: Sizes,
-    count_clusters: int,
-    rate: float,
-    likeness: float,
+    make_sizes: Sizes, count_clusters: int, rate: float, likeness: float, random: np.random.Generator
 ) -> Build:
     """Return a build whose topic belongs to clusters, while kind and version belong to rows; cells are triples too."""
     sizes = make_sizes(random, count_clusters)
@@ -167,23 +162,18 @@ def draw_planted(random: np.random.Generator, count_rows: int, count_planted: in
     topic[chosen], kind[chosen] = 6, 0
     rates = np.full(count, RATE)
     rates[chosen] += difference
-    precision = 1 / LIKENESS - 1
     clusters = np.repeat(np.arange(count), 2)
-    is_failing = random.random(count_rows) < random.beta(rates * precision, (1 - rates) * precision)[clusters]
+    is_failing = random.random(count_rows) < failure_probabilities(random, rates, LIKENESS, count)[clusters]
     dimensions = [kind[clusters], (10 * topic + kind)[clusters]]
     return Build(is_failing, clusters, dimensions, planted=np.isin(clusters, chosen))
 
 
 NULL_BUILDS: Final[dict[str, Draw]] = {
-    "100 clusters of equal size, 10 % failing, likeness 0.3": lambda random: draw_clustered(
-        random, equal_sizes, 100, 0.1, 0.3
-    ),
-    "100 Zipf clusters, 10 % failing, likeness 0.1": lambda random: draw_clustered(random, zipf_sizes, 100, 0.1, 0.1),
-    "100 Zipf clusters, 30 % failing, likeness 0.7": lambda random: draw_clustered(random, zipf_sizes, 100, 0.3, 0.7),
-    "200 Zipf clusters, 2 % failing, likeness 0.3": lambda random: draw_clustered(random, zipf_sizes, 200, 0.02, 0.3),
-    "100 log-normal clusters, 30 % failing, likeness 0.5": lambda random: draw_clustered(
-        random, heavy_sizes, 100, 0.3, 0.5
-    ),
+    "100 clusters of equal size, 10 % failing, likeness 0.3": partial(draw_clustered, equal_sizes, 100, 0.1, 0.3),
+    "100 Zipf clusters, 10 % failing, likeness 0.1": partial(draw_clustered, zipf_sizes, 100, 0.1, 0.1),
+    "100 Zipf clusters, 30 % failing, likeness 0.7": partial(draw_clustered, zipf_sizes, 100, 0.3, 0.7),
+    "200 Zipf clusters, 2 % failing, likeness 0.3": partial(draw_clustered, zipf_sizes, 200, 0.02, 0.3),
+    "100 log-normal clusters, 30 % failing, likeness 0.5": partial(draw_clustered, heavy_sizes, 100, 0.3, 0.5),
     "4 documents a topic, likeness 0.2, documents as clusters": draw_crossed,
     "120 Zipf clusters, 7 % of which fail wholly": draw_clumped,
     "6 documents a topic, queries as clusters": lambda random: draw_documents(random, 6, 12, 600),

@@ -114,7 +114,9 @@ def heavy_sizes(random: np.random.Generator, count_clusters: int) -> Integers:
     return rows
 
 
-def failure_probabilities(random: np.random.Generator, rate: float, likeness: float, count_clusters: int) -> Floats:
+def failure_probabilities(
+    random: np.random.Generator, rate: float | Floats, likeness: float, count_clusters: int
+) -> Floats:
     """Return the probability of a failure by cluster: beta with the mean rate and the correlation likeness."""
     spread = 1 / likeness - 1
     return random.beta(rate * spread, (1 - rate) * spread, count_clusters)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.promises.common import Designs, Promise, failure_probabilities, promise_of_share
+from benchmarks.promises.common import Designs, Promise, failure_probabilities, failures_of_rows, promise_of_share
 from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW, SIZES
 from hcat.calibration.failure_rates import Interactions, Rows, estimate_cell, predict_failures
 from hcat.statistics.arrays import Integers
@@ -75,8 +75,7 @@ def _cover(
     for _ in range(count_runs):
         sizes = random.permutation(make_sizes(random, COUNT_CLUSTERS))
         probabilities = failure_probabilities(random, rate, likeness, COUNT_CLUSTERS)
-        clusters = np.repeat(np.arange(COUNT_CLUSTERS), sizes)
-        is_failing = random.random(len(clusters)) < probabilities[clusters]
+        is_failing, clusters = failures_of_rows(random, probabilities, sizes)
         seen = logit(np.clip(probabilities[clusters], 0.01, 0.99)) + random.normal(0, NOISE, len(clusters))
         predictions = expit(seen)
         rows = np.flatnonzero(np.isin(clusters, random.choice(COUNT_CLUSTERS, count_labelled, replace=False)))
