@@ -44,13 +44,13 @@ class ConformalCell(NamedTuple):
     status: str  # `conformalized` or `insufficient`
     arguments: tuple[Any, ...]  # of conformal_quantile
 
-    def masses_beyond(self, scores: Floats, without: Any = None) -> Floats:
-        """Return the clusters at each nonconformity or beyond, the new one too, among all but one, shape (n,)."""
+    def p_values(self, scores: Floats, without: Any = None) -> Floats:
+        """Return the conformal p-value of each nonconformity, in (0, 1], among all clusters but one, shape (n,)."""
         known, _, clusters, weights = self.arguments
         order = np.argsort(known, kind="stable")
         order = order[clusters[order] != without]
         above = np.append(np.cumsum(_masses(clusters, weights, len(known)).rows[order][::-1])[::-1], 0.0)
-        return np.asarray(above[np.searchsorted(known[order], scores)] + 1)
+        return np.asarray((above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1))
 
 
 class PredictionSets(NamedTuple):
@@ -69,7 +69,7 @@ class Conformalizer(NamedTuple):
     def predict(
         self, probabilities: Floats, groups: Keys | None = None, clusters: Keys | None = None
     ) -> PredictionSets:
-        """Return the set of every row: each label y with 1 - P(Y = y | x) <= q, else the one seen there more often."""
+        """Return the set of every row: each label y with 1 - P(Y = y | x) <= q, else the one of largest p-value."""
         scores = nonconformity(probabilities)
         index = _group_index(self.groups, groups, len(scores))
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
@@ -88,9 +88,8 @@ class Conformalizer(NamedTuple):
         for row in np.flatnonzero(~includes.any(axis=1)).tolist():
             cells = self.cells[index[row] * count :][:count] * (scores.shape[1] // count)
             own = None if clusters is None else clusters[row]
-            # p-values alone would call a good answer failed where most labels there are of good ones
-            seen = [cell.masses_beyond(score, own) for cell, score in zip(cells, scores[row, :, None], strict=True)]
-            includes[row, np.argmax(seen)] = True
+            likely = [cell.p_values(score, own) for cell, score in zip(cells, scores[row, :, None], strict=True)]
+            includes[row, np.argmax(likely)] = True
         sizes = includes.sum(axis=1)
         return PredictionSets(
             includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 2, np.minimum(sizes, 2) - 1)]

@@ -249,7 +249,7 @@ def _limits_of_sets(
         limits |= {
             key: None if found is None else float(scores[found]) for key, found in zip(keys, (low, high), strict=True)
         }
-        # between the two a set would be empty: there the limits meet where as many labels lie beyond on either side
+        # between the two a set would be empty: there the limits meet where the p-values of both labels do
         if low is not None and high is not None and low < high:
             limits |= dict(zip(keys, _meet(failed, accepted, order, scores, low, high, cluster), strict=True))
     return limits
@@ -265,8 +265,8 @@ def _meet(
     cluster: str | None,
 ) -> tuple[float, float]:
     """Return the last score that is likelier of a failed answer, and the next one, between two limits."""
-    as_failed = failed.masses_beyond(order[low + 1 : high + 1], cluster)
-    as_accepted = accepted.masses_beyond(1 - order[low : high + 1], cluster)
+    as_failed = failed.p_values(order[low + 1 : high + 1], cluster)
+    as_accepted = accepted.p_values(1 - order[low : high + 1], cluster)
     # between two labelled scores a failed answer is as likely as at the better one, an accepted one as at the worse
     ends = np.flatnonzero(as_failed < as_accepted[1:])
     place = int(ends[0]) if len(ends) else high - low - 1

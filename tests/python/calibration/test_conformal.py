@@ -85,14 +85,6 @@ def test_sets_of_the_paper_by_hand():
     assert fitted.predict(np.array([0.2, 0.35, 0.7, 0.71])).kinds.tolist() == ["single", "all", "all", "single"]
 
 
-def test_where_no_label_fits_the_one_that_is_seen_there_more_often_stands():
-    # quantiles .3 and .1 at alpha .5; at .66 lies one of 5 failed answers or beyond, and two of 10 accepted ones: the
-    # share of the failed is larger, their number is not
-    probabilities = np.array([0.1, 0.2, 0.3, 0.4, 0.7, 0.6, 0.65, *[0.9] * 8])
-    fitted = fit_conformal(probabilities, np.array([0] * 5 + [1] * 10), 0.5)
-    assert_array_equal(fitted.predict(np.array([0.5, 0.66])).includes, [[1, 0], [0, 1]])
-
-
 def test_small_groups_are_merged_whatever_their_labels():
     groups = np.array(["a"] * 9 + ["b"] * 8 + ["c"] * 3 + ["d"] * 30)
     # d has 30 rows of 5 clusters
