@@ -14,15 +14,15 @@ from builds import DEMO, REPOSITORY, run_dbt
 BUDGETS = {
     # name: (today, goal)
     "models of a night": (150, 150),
-    "nodes of a night": (216, 220),
+    "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
-    "lines of models": (15_390, 14_500),
-    "lines of YAML of models": (10_989, 10_000),
+    "lines of models": (14_460, 14_500),
+    "lines of YAML of models": (9_982, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (48_065, 45_000),
-    "lines of tests": (36_752, 28_000),
-    "lines of benchmarks": (8_891, 9_000),
+    "lines of the package": (47_537, 45_000),
+    "lines of tests": (36_176, 28_000),
+    "lines of benchmarks": (8_877, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99

@@ -164,6 +164,7 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
             "classifier_key": [identity.key] * 10,
             "premise": [f"premise {number}" for number in range(10)],
             "hypothesis": ["hypothesis"] * 10,
+            "is_elliptic": [False] * 10,
         }
     )
     first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path), 4)
