@@ -1,5 +1,5 @@
--- training/fusion.py says why the sentences are joined in this way. A sentence that claims nothing needs no support, and
--- where none claims anything there is no score: of 32 such public answers people called 16 wrong.
+-- training/fusion.py says why the sentences are joined in this way. A sentence that claims nothing needs no support.
+-- Where none claims anything there is no score: of 32 such public answers people called 16 wrong.
 -- The share of the lowest sentence in the score, the rest being the average, and what the lowest is raised by for each
 -- unit of the logarithm of the number of sentences. Chosen on sets that were left out.
 {%- set lowest_share = 0.75 %}

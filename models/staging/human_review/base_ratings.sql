@@ -12,12 +12,14 @@
     'correction'
 ] %}
 {%- set folded = ['interaction_id', 'rater', 'rater_kind', 'criterion', 'scale_point', 'rated_at'] %}
+{%- set is_named = is_on('spans') %}
+{%- set interaction = 'coalesce(named.interaction_id, source.interaction_id)' if is_named else 'interaction_id' %}
 
 with source as (
     {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
 ),
 
-{%- if is_on('spans') %}
+{%- if is_named %}
 
 -- scores of tools name their trace or a span of it
 named as (
@@ -45,9 +47,9 @@ interactions as (
 renamed as (
     select
         -- ids
-        record_id,
-        source_file,
-        {{ text_or_null("coalesce(named.interaction_id, source.interaction_id)" if is_on('spans') else 'interaction_id') }} as interaction_id,
+        source.record_id,
+        source.source_file,
+        {{ text_or_null(interaction) }} as interaction_id,
 
         -- strings
         {{ text_or_null('rater') }} as rater,
@@ -95,9 +97,7 @@ renamed as (
 
         {{ columns_of_record() }}
     from source
-    {%- if is_on('spans') %}
-    left join named on source.interaction_id = named.named_id
-    {%- endif %}
+    {% if is_named %}left join named on source.interaction_id = named.named_id{% endif %}
 ),
 
 -- What users press is a thumb or stars, and only all values of one name tell which: 1 is the best thumb and the
