@@ -66,6 +66,10 @@ export interface Finding {
   retest: string | null
   first_seen: string
   last_seen: string
+  /** null where another finding explains it, or where the latest build does not show it */
+  page_rank: number | null
+  labels: string
+  counts: string
   metric: number
   cell: [number, number][]
   examples: string[]

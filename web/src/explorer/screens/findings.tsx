@@ -16,32 +16,46 @@ const words = texts.findings
 export function Findings({ route }: { route: Route }) {
   const isReady = useReady(() => Promise.all([loadRows(), loadMetrics(page.findings.map(({ metric }) => metric)), loadWeeks(), blocks.load(['query', 'answer'])]), [])
   const { findings } = page
+  const leading = findings.filter((finding) => finding.page_rank !== null)
+  const others = findings.filter((finding) => finding.page_rank === null)
   const shown = findings.find((finding) => finding.finding_id === route.id) ?? findings[0]
   return (
     <main id="content" class="page split">
       <nav class="side" aria-label={words.list}>
         <h1>{words.title}</h1>
         {!findings.length && <p>{words.none}</p>}
-        <ol>
-          {findings.map((finding) => (
-            <li key={finding.finding_id}>
-              <a href={link('findings', finding.finding_id)} aria-current={finding === shown ? 'true' : undefined}>
-                <b>{finding.segment}</b>
-                <span>
-                  {page.metrics[finding.metric]!.name} {finding.difference}
-                  {finding.unit && ' pp'}
-                </span>
-                <span class="row">
-                  <span class={`state ${finding.kind}`}>{finding.kind}</span>
-                  <span class="quiet">{finding.severity}</span>
-                </span>
-              </a>
-            </li>
-          ))}
-        </ol>
+        <Listed findings={leading} shown={shown} />
+        {others.length > 0 && (
+          <details open={shown && others.includes(shown)}>
+            <summary>{words.others(others.length)}</summary>
+            <Listed findings={others} shown={shown} />
+          </details>
+        )}
       </nav>
       {shown && (isReady ? <Shown key={shown.finding_id} finding={shown} /> : <Loading />)}
     </main>
+  )
+}
+
+function Listed({ findings, shown }: { findings: Finding[]; shown: Finding | undefined }) {
+  return (
+    <ol>
+      {findings.map((finding) => (
+        <li key={finding.finding_id}>
+          <a href={link('findings', finding.finding_id)} aria-current={finding === shown ? 'true' : undefined}>
+            <b>{finding.segment}</b>
+            <span>
+              {page.metrics[finding.metric]!.name} {finding.difference}
+              {finding.unit && ' pp'}
+            </span>
+            <span class="row">
+              <span class={`state ${finding.kind}`}>{finding.kind}</span>
+              <span class="quiet">{finding.severity}</span>
+            </span>
+          </a>
+        </li>
+      ))}
+    </ol>
   )
 }
 
@@ -63,7 +77,7 @@ function Shown({ finding }: { finding: Finding }) {
       </h2>
       <p>
         {words.difference}: <b>{finding.difference}</b> {finding.interval}
-        {finding.unit} <span class="quiet">({finding.measurement})</span>
+        {finding.unit} <span class="quiet">({isVerdict(finding.metric) ? words.failing_share : finding.measurement})</span>
         {finding.cost && `; ${finding.cost}`}.
       </p>
       <p class="facts">
@@ -76,6 +90,9 @@ function Shown({ finding }: { finding: Finding }) {
         </span>
         <span class="tag">
           {words.owner}: <b>{finding.owner}</b>
+        </span>
+        <span class="tag">
+          {words.labels}: <b>{finding.labels}</b> ({finding.counts})
         </span>
         {finding.confirmation && <span class="tag">{finding.confirmation}</span>}
       </p>
