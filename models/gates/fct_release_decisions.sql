@@ -188,7 +188,8 @@ final as (
 
         -- strings
         application, candidate, baseline, system, release_population, decision,
-        application || ', candidate ' || candidate || coalesce(' against ' || baseline, '') || ': '
+        if(application = 'unnamed', 'The assistant', application)
+        || if(candidate = 'unnamed', '', ', candidate ' || candidate) || coalesce(' against ' || baseline, '') || ': '
         || replace(decision, '_', ' ') || '.' as headline,
         regexp_replace(
             case decision

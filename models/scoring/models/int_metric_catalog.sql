@@ -1,5 +1,4 @@
--- A further judge has each judged metric under its own name. A metric is primary if its catalogue says so, or if a
--- listed risk names it: a risk is watched by segment and from week to week.
+-- A further judge has metrics under its own name. Primary is what the catalogue says, and what a listed risk names.
 {{ config(materialized='view') }}
 {%- set families_off = families_switched_off() %}
 {%- set texts = [
