@@ -42,8 +42,8 @@ clusters of very uneven size, rare failures, shared documents, weeks that differ
 
 A row has the worst design and the median over all designs. **Kept** means more than a value inside the limit: two
 Monte Carlo errors further it still lies within .01 of the limit. **No** means that it lies beyond even with two errors
-less, and *not shown* that the runs are too few to say either; `runs` are those of the design with the fewest. Why some
-promises are out of reach: [decision 28](decisions/0028-one-interval-of-clustered-rates.md#what-is-out-of-reach).
+less, and *not shown* that the runs are too few to say either. A slow design has fewer runs than the command asks for,
+and a row says the fewest. [Why some fail](decisions/0028-one-interval-of-clustered-rates.md#what-is-out-of-reach).
 """
 
 

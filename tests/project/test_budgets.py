@@ -21,7 +21,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (47_537, 45_000),
-    "lines of tests": (36_176, 28_000),
+    "lines of tests": (36_174, 28_000),
     "lines of benchmarks": (8_877, 9_000),
 }
 #: A count below this share of its budget has to lower it.

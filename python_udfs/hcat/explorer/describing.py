@@ -150,8 +150,7 @@ def _describe_findings(
 
 _SHOWN_OF_FINDINGS: Final = (
     "finding_id", "anchor", "kind", "confirmation", "segment", "cost", "measurement", "status", "severity", "owner",
-    "note", "difference", "interval", "unit", "retest", "first_seen", "last_seen", "page_rank",
-    "labels", "counts",
+    "note", "difference", "interval", "unit", "retest", "first_seen", "last_seen", "page_rank", "labels", "counts",
 )  # fmt: skip
 
 

@@ -220,10 +220,10 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     read = batch.select(["interaction_id", "input_key", "query_text", "answer", "reference_answer"])
     for row in read.to_pylist():
         answer, reference = row["answer"], row["reference_answer"]
-        asked, said, wanted = (_read_features(text or "") for text in (row["query_text"], answer, reference))
+        query, spoken, expected = (_read_sentences(text) for text in (row["query_text"], answer, reference))
+        asked, said, wanted = (list(map(extract_features, each)) for each in (query, spoken, expected))
         # a part that is openly declined is no omission: whether it was due, the texts say and not the reference
-        is_declined = any(only_declines(unit.text) for unit in verbalise_sentences(answer or ""))
-        owed = [] if is_declined else wanted
+        owed = [] if any(map(only_declines, spoken)) else wanted
         recall = share_supported(owed, said)
         # what the query says already is no claim of the answer
         precision = share_supported(said, [*wanted, *asked])
@@ -244,8 +244,8 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     return to_batch(rows, OVERLAP_SCHEMA)
 
 
-def _read_features(text: str) -> list[TextFeatures]:
-    return [extract_features(unit.text) for unit in verbalise_sentences(text)]
+def _read_sentences(text: str | None) -> list[str]:
+    return [unit.text for unit in verbalise_sentences(text or "")]
 
 
 class AnswerReader:

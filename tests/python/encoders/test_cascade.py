@@ -56,12 +56,17 @@ class Fixed:
         return np.tile(np.log(shares), (len(rows), 1))
 
 
-def test_both_readings_are_kept(monkeypatch):
-    readers = {"compact": Fixed(0.9), "accurate": Fixed(0.2)}
+def make_cascade(monkeypatch, readers):
+    """Return the identity of a cascade of these readers; the one that is not named cannot be loaded."""
     identities = {name: ModelIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
-    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    return ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+
+
+def test_both_readings_are_kept(monkeypatch):
+    readers = {"compact": Fixed(0.9), "accurate": Fixed(0.2)}
+    both = make_cascade(monkeypatch, readers)
     # the last one stands in the evidence, and nobody reads it
     hypotheses = ["The fee: 5 euros.", "The fee is 3 euros.", "The fee is 5 euros."]
     reading = entailment.start_reading(both, [EVIDENCE] * 3, hypotheses)()
@@ -74,21 +79,14 @@ def test_both_readings_are_kept(monkeypatch):
 
 
 def test_settled_pairs_load_no_second_classifier(monkeypatch):
-    identities = {"compact": ModelIdentity("c", "compact", "1", "", "cpu", "float32", "compact")}
-    monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
-    monkeypatch.setattr(entailment, "load_classifier", lambda _: Fixed(0.01))
-    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    both = make_cascade(monkeypatch, {"compact": Fixed(0.01)})
     reading = entailment.start_reading(both, [EVIDENCE], ["A fee of 3 euros is due."])()
     assert reading.deciding == ["compact"]
     assert reading.first is not None
 
 
 def test_a_short_answer_is_always_read_again(monkeypatch):
-    readers = {"compact": Fixed(0.01), "accurate": Fixed(0.2)}
-    identities = {name: ModelIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
-    monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
-    monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
-    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    both = make_cascade(monkeypatch, {"compact": Fixed(0.01), "accurate": Fixed(0.2)})
     reading = entailment.start_reading(
         both, [EVIDENCE] * 2, ["A fee of 3 euros is due."] * 2, np.array([True, False])
     )()
