@@ -20,7 +20,7 @@ BUDGETS = {
     "lines of YAML of models": (9_982, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (47_537, 45_000),
+    "lines of the package": (47_534, 45_000),
     "lines of tests": (36_174, 28_000),
     "lines of benchmarks": (8_877, 9_000),
 }

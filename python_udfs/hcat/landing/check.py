@@ -238,17 +238,14 @@ def _describe_missing(
             gained = [
                 metric for metric in catalogue if each in metric["inputs"] and LANGUAGE_MODEL not in metric["inputs"]
             ]
-            shown = ", ".join(metric["metric_name"] for metric in gained[:3])
-            yield "missing", f"{source}: would add {len(gained)} metrics ({shown}, ...)"
+            shown = ", ".join(metric["metric_name"] for metric in gained[:3]) + ", ..." * (len(gained) > 3)
+            yield "missing", f"{source}: would add {len(gained)} metric{'s' * (len(gained) > 1)} ({shown})"
     if not inputs["asked_at"]:
         yield "missing", "times (asked_at): would add drift between weeks"
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
     if not inputs["ratings"]:
-        yield (
-            "missing",
-            "ratings of a criterion: would add calibrated probabilities; `hcat labels export` writes a sheet",
-        )
+        yield "missing", "ratings of a criterion: would add calibrated probabilities (`hcat labels export`)"
     if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
     judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
