@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 
 class _Said(NamedTuple):
-    """A sentence, how its numbers are shown (in percent, in points of a hundred or as they are), and its subject."""
+    """A sentence, how its numbers are shown (in percent, as a difference in points or as they are), and its subject."""
 
     sentence: str
     unit: str = ""
@@ -36,9 +36,9 @@ MEASURED: Final[Mapping[str, _Said]] = {
     "toxicity_false_alarms": _Said("{value} of the harmless sentences about one group are called toxic", "%"),
     "answered_when_due_to_refuse": _Said("{value} of the questions that should be declined were answered", "%"),
     "system_overconfidence": _Said(
-        "the mean probability{metric} is {value} from what the labels show, in the worst system", "points"
+        "the mean probability{metric} is {value} what the labels show, in the worst system", "points"
     ),
-    "version_difference": _Said("the share that passes{metric} changed by {value} from the version before", "points"),
+    "version_difference": _Said("the share that passes{metric} is {value} that of the version before", "points"),
     "robustness": _Said("{value} of the right answers stay right in other words, in the worst system", "%"),
     "count_drifting_series": _Said(
         "the latest weeks of {value} of {n} series of scores left their reference", subject="drift of scores"
@@ -48,7 +48,7 @@ MEASURED: Final[Mapping[str, _Said]] = {
         subject="a change in the mix of questions",
     ),
     "false_accepts_above_appetite": _Said(
-        "the share of failed answers that the threshold{metric} accepts is {value} from what the appetite allows",
+        "the share of failed answers that the threshold{metric} accepts is {value} what the appetite allows",
         "points",
     ),
 }
@@ -91,10 +91,15 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
         "where": where,
         "n": _show_number(n),
     }
+    is_difference = said.unit == "points"
+    if is_difference:
+        words["value"] = f"{words['value'].removeprefix('-')} {'below' if value < 0 else 'above'}"
     sentence = said.sentence.format(**words).replace(" 1 points", " 1 point")
     found = []
     if not (math.isnan(lower) and math.isnan(upper)) and not lower == value == upper:
         ends = [_show_number(end, said.unit, limit).removesuffix(f" {said.unit}") for end in (lower, upper)]
+        if is_difference:
+            ends = [f"+{shown}" if end > 0 else shown for end, shown in zip((lower, upper), ends, strict=True)]
         found.append(f"{ends[0]} to {ends[1]} {said.unit}".rstrip())
     if not math.isnan(n) and "{n}" not in said.sentence:
         found.append(f"n = {_show_number(n)}")

@@ -18,6 +18,7 @@ from hcat.report.showing import (
     distinct_labels,
     format_interval,
     format_number,
+    format_points,
     to_anchor,
 )
 from hcat.report.words import QUERIES, WORDS
@@ -61,9 +62,6 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
     for row in rows[:MAXIMUM_GATES]:
-        said = MEASURED.get(row["measurement"])
-        value = show_measured(row["measured_value"], row["measurement"])
-        sign = {"at_least": "≥", "at_most": "≤"}.get(row["comparison"], row["comparison"])
         shown.append(
             {
                 "anchor": to_anchor("gate", row["gate_name"]),
@@ -72,24 +70,10 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "verdict": row["verdict"],
                 "severity": row["severity"],
                 "is_passing": row["is_passing"],
-                "measurement": row["measurement"],
-                "subject": row["metric_name"] or "",
-                "segment": ""
-                if row["dimension"] in (None, "all")
-                else f"{row['dimension']} = {clean_label(row['segment'])}",
-                "value": f"{value} of {row['n']:,}" if said and "{n}" in said.sentence and row["n"] else value,
-                # a count of all rows is exact
-                "interval": ""
-                if row["lower_bound"] == row["upper_bound"] == row["measured_value"]
-                else format_interval(row["lower_bound"], row["upper_bound"], "share" if said and said.unit else None),
                 "n": row["n"],
                 "minimum_n": row["minimum_n"],
-                "limit": f"{sign} {show_measured(row['threshold'], row['measurement'])}",
-                "burden": str(row["burden"]).replace("_", " "),
                 # the verdict has a column of its own
                 "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
-                # what stands behind the figures: why there is no verdict, or what the decision lacks
-                "cause": clean_label(cause, SENTENCE_CHARACTERS) if (cause := cause_of(row)) else "",
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
             }
         )
@@ -100,13 +84,6 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
     }
-
-
-def cause_of(row: Row) -> str:
-    """Return what the reason of a gate says beside its figures; empty where the figures say all."""
-    # the sentence with the figures ends with the burden of proof in brackets; names before it may hold anything
-    _, _, cause = str(row["reason"]).rpartition(f"): {row['verdict']}")
-    return cause.lstrip(",; ")
 
 
 def find_formula(row: Row) -> str:
@@ -124,10 +101,13 @@ def find_formula(row: Row) -> str:
 
 
 def show_measured(value: float | None, measurement: str) -> str:
-    """Return a measured value: a share in percent, a count without decimals."""
+    """Return a measured value: a share in percent, a difference of shares in points, a count without decimals."""
     if measurement.startswith("count") and value is not None and value.is_integer():
         return format_number(int(value))
-    return format_number(value, "share" if measurement in MEASURED and MEASURED[measurement].unit else None)
+    unit = MEASURED[measurement].unit if measurement in MEASURED else ""
+    if unit == "points":
+        return f"{format_points(value)} points"
+    return format_number(value, "share" if unit else None)
 
 
 def show_verdict(verdict: str) -> Any:

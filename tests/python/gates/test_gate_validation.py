@@ -240,6 +240,12 @@ def test_reason_reads_as_one_line() -> None:
     )
     unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
     assert unknown["reason"].startswith("Personal data in answers was not measured; the limit is 0.25, not")
+    # a difference says its side, and its interval has signs
+    lost = {"measurement": "version_difference", "metric_name": "verdict", "dimension": "all", "segment": "all"}
+    assert decide(**lost, **interval(-0.06, -0.01, 0.09), threshold=-0.05, comparison="at_least")["reason"].startswith(
+        "The share that passes is 1 point below that of the version before (-6 to +9 points, n = 174);"
+        " a loss of 5 points is allowed, undecided"
+    )
     new = decide(**whole | {"measurement": "a_{new}_one"}, threshold=None)
     assert new["reason"].startswith("A {new} one privacy is 0.182 (0.131 to 0.247, n = 174); there is no limit, not")
 

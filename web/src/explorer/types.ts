@@ -24,14 +24,7 @@ export interface Gate {
   verdict: string
   severity: string
   is_passing: boolean
-  measurement: string
-  subject: string
-  segment: string
-  value: string
-  interval: string
-  n: number | null
-  limit: string
-  cause: string
+  reason: string
 }
 
 export interface History {

@@ -131,27 +131,19 @@ function Gates({ gates }: { gates: Gate[] }) {
         <tr>
           <th scope="col">{words.gate}</th>
           <th scope="col">{words.verdict}</th>
-          <th scope="col" class="number">
-            {words.measured}
-          </th>
-          <th scope="col" class="number">
-            {words.limit}
-          </th>
+          <th scope="col">{words.measured}</th>
         </tr>
       </thead>
       <tbody>
         {gates.map((gate) => (
-          <tr key={gate.gate_name} title={gate.cause}>
+          <tr key={gate.gate_name}>
             <th scope="row">
               <Name>{gate.gate_name}</Name> {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
             </th>
             <td>
               <span class={`state ${gate.verdict}`}>{gate.verdict.replaceAll('_', ' ')}</span>
             </td>
-            <td class="number">
-              {gate.value} <span class="quiet">{gate.interval.replace(/ %$/, '')}</span>
-            </td>
-            <td class="number">{gate.limit}</td>
+            <td>{gate.reason}</td>
           </tr>
         ))}
       </tbody>
