@@ -86,8 +86,7 @@ def _estimate(sums: pa.Table) -> Cells:
     )
     weight, total = weights[:, 1], values[:, 1]
     estimates = jackknife_cells(weights, values, weight, total, squares, squares[:, 1])
-    of_values = sum(sums["sum_squares_all"].to_pylist())
-    variance = of_values / weight.sum() - (total.sum() / weight.sum()) ** 2
+    variance = sum(sums["sum_squares_all"].to_pylist()) / weight.sum() - (total.sum() / weight.sum()) ** 2
     spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
     pairs = np.asarray(sum(sums["count_pairs_cell"].to_pylist()), dtype=np.float64)
     return with_whole(estimates._asdict() | {"pairs": pairs}, clusters.sum(axis=0), spread, np.asarray([1, 1]))
