@@ -27,33 +27,18 @@ def sum_rows(
     needed: int | None = 20,
 ) -> list[dict[str, Any]]:
     """Sums of rows that are clusters of their own, and of one document each unless some are named."""
-    rows = []
-    clusters = np.arange(len(values))
+    same: dict[str, Any] = {"cell_id": cell_id, "run_id": "r2", "build_number": 2, "count_needed_to_confirm": needed}
+    same |= {"count_second_clusters": 6, "count_new_second_clusters": 1, "built_at": datetime(2026, 6, 1)}
+    rows, clusters = [], np.arange(len(values))
     for is_second, key in ((False, clusters), (True, clusters if documents is None else documents)):
         for number in np.unique(key):
             own, inside = values[key == number], in_cell[key == number]
-            sizes = {"cell": inside.sum(), "all": len(own)}
-            rows.append(
-                {
-                    "cell_id": cell_id,
-                    "run_id": "r2",
-                    "is_second": is_second,
-                    "jackknife_group": int(number),
-                    "count_needed_to_confirm": needed,
-                    "build_number": 2,
-                    "count_clusters_cell": int(inside.any()) if is_second else int(inside.sum()),
-                    "count_clusters_all": 1,
-                    "count_pairs_cell": int(inside.sum()),
-                    "count_cell": int(inside.sum()),
-                    "sum_cell": float(own[inside].sum()),
-                    **{f"{name}_{of}": float(rows) for name in ("weight", "squares") for of, rows in sizes.items()},
-                    "sum_all": float(own.sum()),
-                    "sum_squares_all": float((own**2).sum()),
-                    "count_second_clusters": 6,
-                    "count_new_second_clusters": 1,
-                    "built_at": datetime(2026, 6, 1),
-                }
-            )
+            row = {"is_second": is_second, "jackknife_group": int(number), "sum_squares_all": float((own**2).sum())}
+            row |= {"count_clusters_cell": int(inside.any()), "count_clusters_all": 1, "sum_all": float(own.sum())}
+            row |= dict.fromkeys(("count_pairs_cell", "count_cell"), int(inside.sum()))
+            row |= dict.fromkeys(("weight_cell", "squares_cell"), float(inside.sum()))
+            row |= dict.fromkeys(("weight_all", "squares_all"), float(len(own)))
+            rows.append(same | row | {"sum_cell": float(own[inside].sum())})
     return rows
 
 
