@@ -106,8 +106,8 @@ def _tables(promises: Sequence[Promise]) -> list[Table]:
 
 
 def _cells(row: Promise) -> tuple[str, ...]:
-    figures = (f"{row.measured:.3f}", f"{row.error:.3f}", _limit(row), _verdict(row), f"{row.count_runs:,}")
-    return (row.design, *figures, row.note)
+    measured, error = f"{row.measured:.3f}", f"{row.error:.3f}"
+    return row.design, measured, error, _limit(row), _verdict(row), f"{row.count_runs:,}", row.note
 
 
 def _limit(row: Promise) -> str:

@@ -45,7 +45,6 @@ COVERAGE_PROMISE = "A 95 % interval of the failure rate of a cell covers the tru
 FEW_DRAWS, SURELY_NOT = 199, 0.25
 #: Added to the seed: no level was chosen on these null builds.
 FRESH = 66_160_036
-
 #: Runs of the other designs that draw: a fifth keeps the Monte Carlo error at .02.
 _RUNS_PER_DRAWN = 5
 
@@ -73,8 +72,7 @@ def designs(seed: int) -> Designs:
     found: dict[str, Callable[[int], list[Promise]]] = {}
     for number, (name, draw) in enumerate(NULL_BUILDS.items()):
         seeds = zip(itertools.repeat(seed + FRESH), itertools.repeat(number), itertools.count(), strict=False)
-        fresh = map(np.random.default_rng, seeds)
-        found[name] = partial(_measure_flags, name, draw, None, fresh)
+        found[name] = partial(_measure_flags, name, draw, None, map(np.random.default_rng, seeds))
         random = np.random.default_rng([seed, 3, number])
         found[f"confirmed: {name}"] = partial(_measure_confirmation, name, draw, random)
     for number, (name, (count_rows, count, difference, low)) in enumerate(PLANTED.items()):
@@ -282,9 +280,8 @@ def _measure_flags(
         found.append(bool((judge_build(build, members, run)[1] & is_meant).any()))
         tested += members.shape[1]
     note = f"{tested / len(found):.0f} cells{', ' if note else ''}{note}"
-    if low is None:
-        return [promise_of_share(NULL_PROMISE, name, found, high=ERROR_RATE, note=note)]
-    return [promise_of_share(POWER_PROMISE, name, found, low, note=note)]
+    text, high = (NULL_PROMISE, ERROR_RATE) if low is None else (POWER_PROMISE, None)
+    return [promise_of_share(text, name, found, low, high, note)]
 
 
 def _measure_confirmation(name: str, draw: Draw, random: np.random.Generator, count_runs: int) -> list[Promise]:

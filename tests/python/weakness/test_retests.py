@@ -20,14 +20,10 @@ SUMS = make_schema(
 
 
 def sum_rows(
-    values: np.ndarray,
-    in_cell: np.ndarray,
-    cell_id: str = "c",
-    documents: np.ndarray | None = None,
-    needed: int | None = 20,
+    values: np.ndarray, in_cell: np.ndarray, name: str = "c", documents: Any = None, needed: int | None = 20
 ) -> list[dict[str, Any]]:
     """Sums of rows that are clusters of their own, and of one document each unless some are named."""
-    same: dict[str, Any] = {"cell_id": cell_id, "run_id": "r2", "build_number": 2, "count_needed_to_confirm": needed}
+    same: dict[str, Any] = {"cell_id": name, "run_id": "r2", "build_number": 2, "count_needed_to_confirm": needed}
     same |= {"count_second_clusters": 6, "count_new_second_clusters": 1, "built_at": datetime(2026, 6, 1)}
     rows, clusters = [], np.arange(len(values))
     for is_second, key in ((False, clusters), (True, clusters if documents is None else documents)):
