@@ -99,22 +99,15 @@ def _tables(promises: Sequence[Promise]) -> list[Table]:
         Table(
             text,
             columns,
-            [
-                (
-                    row.design,
-                    f"{row.measured:.3f}",
-                    f"{row.error:.3f}",
-                    _limit(row),
-                    _verdict(row),
-                    f"{row.count_runs:,}",
-                    row.note,
-                )
-                for row in promises
-                if row.promise == text
-            ],
+            [_cells(row) for row in promises if row.promise == text],
         )
         for text in dict.fromkeys(row.promise for row in promises)
     ]
+
+
+def _cells(row: Promise) -> tuple[str, ...]:
+    measured, error = f"{row.measured:.3f}", f"{row.error:.3f}"
+    return row.design, measured, error, _limit(row), _verdict(row), f"{row.count_runs:,}", row.note
 
 
 def _limit(row: Promise) -> str:

@@ -6,8 +6,7 @@ with clusters_seen as (
 ),
 
 clusters as (
-    select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
-    where not is_second
+    select cluster_id, is_second, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 evaluations as (
@@ -23,27 +22,24 @@ segments as (
     select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
-history as (
-    select min(build_number) as first_build_number from clusters_seen
-),
-
 -- what was found before clusters were remembered has no new ones
 findings as (
     select
         sightings.*,
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
     from {{ ref('hcat', 'int_findings_seen') }} as sightings
-    inner join history on sightings.build_number >= history.first_build_number
     inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on sightings.metric_name = metrics.metric_name
-    where sightings.retest_result = 'weak'
+    where
+        sightings.retest_result = 'weak'
+        and sightings.build_number >= (select min(clusters_seen.build_number) from clusters_seen)
     qualify row_number() over (partition by sightings.cell_id order by sightings.build_number asc) = 1
 ),
 
 valued as (
     select
         findings.cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
-        interactions.second_cluster_id, evaluations.whole_weight::double as weight,
-        findings.build_number < clusters_seen.build_number as is_new,
+        interactions.second_cluster_id, documents.jackknife_group as second_group,
+        evaluations.whole_weight::double as weight, findings.build_number < clusters_seen.build_number as is_new,
         case
             when findings.measurement = 'share_failing' then evaluations.is_failing::integer
             when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
@@ -55,7 +51,8 @@ valued as (
     inner join evaluations on findings.metric_name = evaluations.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join clusters_seen on interactions.cluster_id = clusters_seen.cluster_id
-    inner join clusters on interactions.cluster_id = clusters.cluster_id
+    inner join clusters on interactions.cluster_id = clusters.cluster_id and not clusters.is_second
+    inner join clusters as documents on interactions.second_cluster_id = documents.cluster_id and documents.is_second
     left join segments as first_segments
         on
             evaluations.interaction_id = first_segments.interaction_id
@@ -69,30 +66,32 @@ valued as (
 ),
 
 -- the documents of the new interactions of each cell, and those that no earlier one was about
-documents as (
-    select cell_id, second_cluster_id, bool_and(is_new) as is_new
-    from valued
-    where value is not null and is_in_cell
-    group by cell_id, second_cluster_id
-    having bool_or(is_new)
-),
-
 counted as (
     select
         cell_id,
-        count(*) as count_second_clusters,
-        count(case when is_new then 1 end) as count_new_second_clusters
-    from documents
+        count(distinct case when is_new then second_cluster_id end) as count_second_clusters,
+        count(distinct second_cluster_id) - count(distinct case when not is_new then second_cluster_id end)
+            as count_new_second_clusters
+    from valued
+    where value is not null and is_in_cell
     group by cell_id
+),
+
+-- each row leaves once with its cluster and once with its document
+keyed as (
+    select *, cluster_id as key_id, jackknife_group as key_group, false as is_second from valued
+    union all
+    select *, second_cluster_id as key_id, second_group as key_group, true as is_second from valued
 ),
 
 summed as (
     select
-        cell_id,
-        jackknife_group,
+        cell_id, is_second, key_group as jackknife_group,
         max(count_needed_to_confirm) as count_needed_to_confirm,
-        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
-        count(distinct cluster_id) as count_clusters_all,
+        count(distinct case when is_in_cell then key_id end) as count_clusters_cell,
+        count(distinct key_id) as count_clusters_all,
+        count(distinct case when is_in_cell then {{ hash_number('cluster_id, second_cluster_id') }} end)
+            as count_pairs_cell,
         count(case when is_in_cell then 1 end) as count_cell,
         coalesce({{ exact_sum('case when is_in_cell then weight end') }}, 0) as weight_cell,
         coalesce({{ exact_sum('case when is_in_cell then weight * weight end') }}, 0) as squares_cell,
@@ -101,9 +100,9 @@ summed as (
         {{ exact_sum('weight * weight') }} as squares_all,
         {{ exact_sum('value * weight') }} as sum_all,
         {{ exact_sum('value * value * weight') }} as sum_squares_all
-    from valued
+    from keyed
     where value is not null and is_new
-    group by cell_id, jackknife_group
+    group by cell_id, is_second, key_group
 ),
 
 final as (

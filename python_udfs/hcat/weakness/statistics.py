@@ -323,7 +323,13 @@ def cell_share_bounds(cells: Cells, documents: Cells, confidence: float) -> tupl
         design_effect = design_effects(key.siblings, key.whole_likeness, key.whole_carrying)
         rows = effective_rows(key.value, key.standard_error**2, key.count_scored, design_effect)
         variances.append(ratio(np.ones_like(rows), rows))
-        degrees.append(degrees_of_rates(key.clusters_effective, key.clusters_carrying, design_effect))
+        # half is the jackknife's, known by the clusters of the cell; half is of a likeness that all rows show
+        own = np.fmax(key.clusters_effective, 1)
+        others = np.fmax(own, key.jackknife_groups_rest * key.whole_evenness)
+        jackknife, alike = key.standard_error**2, key.value * (1 - key.value) * ratio(design_effect, key.count_scored)
+        of_both = ratio(jackknife, np.sqrt(own - 1)) + ratio(alike, np.sqrt(others - 1))
+        known = np.fmax(ratio(jackknife + alike, of_both) ** 2 + 1, own)
+        degrees.append(degrees_of_rates(known, key.clusters_carrying, design_effect))
     variance, of_variance = _join_keys(cells, documents, variances, degrees)
     return rate_bounds(cells.value, ratio(np.ones_like(variance), variance), of_variance, confidence)
 

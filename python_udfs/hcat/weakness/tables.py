@@ -378,14 +378,10 @@ def _shrink_cells(keys: _Keys, cells: Cells) -> Floats:
         members = np.flatnonzero(usable & (keys.dimensions == dimension))
         design = np.ones((len(members), 1))
         if keys.is_pair[members[0]]:
-            design = np.column_stack([_indicators(keys.first[members]), _indicators(keys.second[members])])
+            codes = (keys.first[members], keys.second[members])
+            design = np.column_stack([own[:, None] == np.unique(own) for own in codes]).astype(np.float64)
         shrunken[members] = shrink(cells.value[members], errors[members], design)[0]
     return shrunken
-
-
-def _indicators(codes: Integers) -> Floats:
-    distinct, positions = np.unique(codes, return_inverse=True)
-    return np.eye(len(distinct))[positions]
 
 
 def _check_rules(rules: pa.Table) -> None:

@@ -12,39 +12,29 @@ from hcat.weakness.retests import RETEST_SCHEMA, retest_findings
 
 SUMS = make_schema(
     string="cell_id run_id",
+    bool_="is_second",
     int64="jackknife_group count_needed_to_confirm build_number count_clusters_cell count_clusters_all count_cell"
-    " count_all count_second_clusters count_new_second_clusters",
+    " count_pairs_cell count_second_clusters count_new_second_clusters",
     float64="weight_cell weight_all squares_cell squares_all sum_cell sum_all sum_squares_all",
 ).append(pa.field("built_at", pa.timestamp("us")))
 
 
 def sum_rows(
-    values: np.ndarray, in_cell: np.ndarray, cell_id: str = "c", siblings: int = 1, needed: int | None = 20
+    values: np.ndarray, in_cell: np.ndarray, name: str = "c", documents: Any = None, needed: int | None = 20
 ) -> list[dict[str, Any]]:
-    """Sums of rows of which `siblings` neighbours form a cluster."""
-    rows = []
-    for number, start in enumerate(range(0, len(values), siblings)):
-        own, inside = values[start : start + siblings], in_cell[start : start + siblings]
-        sizes = {"cell": inside.sum(), "all": len(own)}
-        rows.append(
-            {
-                "cell_id": cell_id,
-                "run_id": "r2",
-                "jackknife_group": number,
-                "count_needed_to_confirm": needed,
-                "build_number": 2,
-                "count_clusters_cell": int(inside.any()),
-                "count_clusters_all": 1,
-                "count_cell": int(inside.sum()),
-                "sum_cell": float(own[inside].sum()),
-                **{f"{name}_{of}": float(rows) for name in ("weight", "squares") for of, rows in sizes.items()},
-                "sum_all": float(own.sum()),
-                "sum_squares_all": float((own**2).sum()),
-                "count_second_clusters": 6,
-                "count_new_second_clusters": 1,
-                "built_at": datetime(2026, 6, 1),
-            }
-        )
+    """Sums of rows that are clusters of their own, and of one document each unless some are named."""
+    same: dict[str, Any] = {"cell_id": name, "run_id": "r2", "build_number": 2, "count_needed_to_confirm": needed}
+    same |= {"count_second_clusters": 6, "count_new_second_clusters": 1, "built_at": datetime(2026, 6, 1)}
+    rows, clusters = [], np.arange(len(values))
+    for is_second, key in ((False, clusters), (True, clusters if documents is None else documents)):
+        for number in np.unique(key):
+            own, inside = values[key == number], in_cell[key == number]
+            row = {"is_second": is_second, "jackknife_group": int(number), "sum_squares_all": float((own**2).sum())}
+            row |= {"count_clusters_cell": int(inside.any()), "count_clusters_all": 1, "sum_all": float(own.sum())}
+            row |= dict.fromkeys(("count_pairs_cell", "count_cell"), int(inside.sum()))
+            row |= dict.fromkeys(("weight_cell", "squares_cell"), float(inside.sum()))
+            row |= dict.fromkeys(("weight_all", "squares_all"), float(len(own)))
+            rows.append(same | row | {"sum_cell": float(own[inside].sum())})
     return rows
 
 
@@ -76,6 +66,16 @@ def test_a_planted_weakness_is_confirmed_and_chance_is_not() -> None:
     even, _ = make_failures(0.2, 0.2)
     rows = retest([*sum_rows(weak, in_cell, "weak"), *sum_rows(even, in_cell, "zero")])
     assert {cell_id: row["is_confirmed"] for cell_id, row in rows.items()} == {"weak": True, "zero": False}
+
+
+def test_documents_that_fail_together_are_less_evidence() -> None:
+    # a fifth of the documents of the cell fails in every answer, one of the rest does
+    documents = np.arange(2000) % 40
+    in_cell = documents < 10
+    values = np.isin(documents, (0, 1, 10)).astype(float)
+    alone, together = (retest(sum_rows(values, in_cell, documents=key))["c"] for key in (None, documents))
+    assert alone["difference"] == together["difference"]
+    assert [row["is_confirmed"] for row in (alone, together)] == [True, False]
 
 
 def test_a_finding_waits_for_as_many_interactions_as_it_needs() -> None:
