@@ -34,10 +34,6 @@ _RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection"
 _HIDDEN: Final = "something else (not shown)"
 
 
-class EndpointError(ValueError):
-    """The description of an endpoint is invalid; the message is one line."""
-
-
 class _KeyError(ValueError):
     """What is wrong at a key below the one that is checked."""
 
@@ -283,13 +279,13 @@ class Endpoint:
 
 def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
     """Return the endpoint that a YAML file describes."""
-    loaded = load_yaml(path, EndpointError)
+    loaded = load_yaml(path)
     try:
         return _resolve(_File.model_validate(loaded), environment)
     except ValidationError as error:
-        raise EndpointError(_explain(path, error.errors(include_url=False)[0])) from None
+        raise ValueError(_explain(path, error.errors(include_url=False)[0])) from None
     except _KeyError as error:
-        raise EndpointError(f"{path}: {f'{error.key} ' if error.key else ''}{error}") from None
+        raise ValueError(f"{path}: {f'{error.key} ' if error.key else ''}{error}") from None
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
