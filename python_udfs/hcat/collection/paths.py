@@ -1,7 +1,5 @@
 """Paths into a JSON document: ``$.answer``, ``$.choices[0].message.content``, ``$.contexts[*].text``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Read the reply of a service: an answer with its contexts, or the reason why there is none."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass

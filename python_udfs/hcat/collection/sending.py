@@ -1,7 +1,5 @@
 """Send queries: several at once, each with retries, and no faster than the endpoint permits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

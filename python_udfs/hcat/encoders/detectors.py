@@ -3,8 +3,6 @@
 The head is read from the model's own config. Weights whose code is not part of transformers are not run.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Embed texts with sentence encoders, in batches and slices; no text is embedded twice by one encoder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from functools import partial

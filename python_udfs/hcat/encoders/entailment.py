@@ -1,7 +1,5 @@
 """Score pairs of evidence and answer sentence: the classifier of the build reads each distinct pair once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Score the toxicity and the sentiment of single sentences with the classifiers of the build."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final

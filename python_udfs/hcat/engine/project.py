@@ -1,7 +1,5 @@
 """Where the build of a dbt project lies: target, database file and schema, read as dbt does without its slow start."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Collection, Mapping

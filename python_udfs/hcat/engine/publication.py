@@ -3,8 +3,6 @@
 Each file is replaced atomically, after all files of a copy were written, so that a full disk changes none.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Collection, Mapping

@@ -5,8 +5,6 @@ Engines are DuckDB and Apache Spark. Row-wise work runs in Spark's Python worker
 the logs. What does grow reaches the driver one task at a time (:func:`read_batches`) or through files.
 """
 
-from __future__ import annotations
-
 import pickle
 import re
 import tempfile

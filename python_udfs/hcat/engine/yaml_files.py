@@ -1,7 +1,5 @@
 """Files of YAML that people write, read strictly: what is wrong with one is one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final, TypeVar
 

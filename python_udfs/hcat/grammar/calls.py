@@ -1,7 +1,5 @@
 """Calls of a language model for templates: which prompts are open, what was answered, and the ledger of both."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Named criteria that every SQL template has to meet, whoever wrote it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 

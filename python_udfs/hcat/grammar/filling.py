@@ -1,7 +1,5 @@
 """Fillings of an SQL template."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import itertools

@@ -1,7 +1,5 @@
 """What templates are made of: settings, the schema, people's seeds and answers of a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

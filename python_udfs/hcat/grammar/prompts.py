@@ -1,7 +1,5 @@
 """What a language model is asked: SQL templates for a schema, and text templates for an SQL template."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

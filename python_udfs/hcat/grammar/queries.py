@@ -1,7 +1,5 @@
 """From accepted templates to queries with true answers: fillings are run, and texts are filled with their values."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """A relational schema as plain data: tables, columns, keys, foreign keys and how many distinct values a column has."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """SQL of a template: the line that people edit, and the statements that run, with quoted names and bound values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """SQL templates: their types, and a strict reader that brings every spelling of a query logic into one form."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """SQL templates with their checks and texts: who wrote them, which take precedence, and what became of each."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Text templates: what a person would type to ask an SQL template, as many in each of two contrasting styles."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Find postal addresses by rules: from a street, a unit, a box or a postcode on, over commas and lines."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Find where a value of an answer comes from, in a normalised form: the query, the context, or neither."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Find numbers with check sums by recognisers of Presidio, without a network."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Find all personal data of a text, without overlap: by rules, by the tagger of spaCy and by Presidio."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

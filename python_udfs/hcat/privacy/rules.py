@@ -1,7 +1,5 @@
 """All rules together: the personal data that is found without a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final

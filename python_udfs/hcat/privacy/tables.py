@@ -3,8 +3,6 @@
 Findings are kept as places and masks, never as words.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

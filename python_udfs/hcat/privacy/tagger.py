@@ -1,7 +1,5 @@
 """Find persons and places that no cue announces, with the entity tagger of an offline spaCy pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby

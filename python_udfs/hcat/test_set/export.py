@@ -1,7 +1,5 @@
 """The test set as a file: accepted queries and their variants, in the raw contract, for ``hcat collect``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

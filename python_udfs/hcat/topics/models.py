@@ -1,7 +1,5 @@
 """Topics of texts from their vectors: smooth, reduce, cluster, name, compare."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Topics of chunks as Arrow tables: fits with lasting ids, topics of chunks, stability."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace

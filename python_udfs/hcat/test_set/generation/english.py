@@ -1,7 +1,5 @@
 """The English that rules about facts read: dates, amounts, and words that point to something outside of a sentence."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

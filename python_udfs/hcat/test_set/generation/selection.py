@@ -1,7 +1,5 @@
 """Which candidates enter the test set, and why the others do not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher

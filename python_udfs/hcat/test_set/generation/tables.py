@@ -1,7 +1,5 @@
 """The tables of generation: requests in, calls and queries out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The same question in other words: grammatical mistakes, colloquial speech and paraphrases."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence
