@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,27 +38,6 @@ EMBEDDED_SCHEMA = schema(
     "int32: count_tokens",
     "bool: was_truncated",
 )
-
-
-class Encoder(Protocol):
-    """Turns texts into unit vectors; a text of more than `maximum_tokens` is truncated and recorded as such."""
-
-    @property
-    def maximum_tokens(self) -> int: ...
-
-    def prepare(self, texts: Sequence[str]) -> Prepared:
-        """Tokenize texts; the outputs of a batch are unit vectors, shape (n, dimensions), float32."""
-        ...
-
-
-@load_once
-def load_encoder(identity: ModelIdentity) -> Encoder:
-    """Return the encoder, which is loaded once per process."""
-    if identity.location.startswith("hashing:"):
-        return HashingEncoder(int(identity.location.split(":")[1]))
-    if identity.location == "packaged":
-        return PackagedEncoder(identity)
-    return SentenceTransformerEncoder(identity)
 
 
 class PackagedEncoder:
@@ -169,6 +148,18 @@ class HashingEncoder:
         vectors = np.stack(rows)
         normalised: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return normalised
+
+
+#: Turns texts into unit vectors, shape (n, dimensions), float32; a text of more than `maximum_tokens` is truncated.
+Encoder = PackagedEncoder | SentenceTransformerEncoder | HashingEncoder
+
+
+@load_once
+def load_encoder(identity: ModelIdentity) -> Encoder:
+    """Return the encoder, which is loaded once per process."""
+    if identity.location.startswith("hashing:"):
+        return HashingEncoder(int(identity.location.split(":")[1]))
+    return (PackagedEncoder if identity.location == "packaged" else SentenceTransformerEncoder)(identity)
 
 
 def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:

@@ -116,12 +116,10 @@ def check_logic(
     """Yield the checks of a template that could be read, all but that of its line."""
     void, technical = [], []
     for place in (*template.selected, *template.conditions):
-        table = schema.table(template.tables[place.source])
-        column = None if table is None else table.column(place.column)
-        if table is not None and column is not None:
-            one, two = describe_column(column, table, schema)
-            void.append(one)
-            technical.append(two)
+        table, column = schema.find(template.tables[place.source], place.column)
+        one, two = describe_column(column, table, schema)
+        void.append(one)
+        technical.append(two)
     reasons = {
         "columns_meaningful": "; ".join(dict.fromkeys(filter(None, void))),
         "columns_not_technical": "; ".join(dict.fromkeys(filter(None, technical))),

@@ -94,10 +94,7 @@ def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
     if len(template.selected) > 1:
         return "description"
     place = template.selected[0]
-    table = schema.table(template.tables[place.source])
-    column = None if table is None else table.column(place.column)
-    if column is None:
-        raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
+    _, column = schema.find(template.tables[place.source], place.column)
     if column.kind in ("number", "date"):
         return "numeric"
     return "location" if _PLACES & set(split_words(column.name)) else "entity"

@@ -92,6 +92,14 @@ class Schema:
         folded = name.casefold()
         return next((table for table in self.tables if table.name.casefold() == folded), None)
 
+    def find(self, table: str, column: str) -> tuple[Table, Column]:
+        """Return a table and its column of these names; ValueError where there is none."""
+        found = self.table(table)
+        own = None if found is None else found.column(column)
+        if found is None or own is None:
+            raise ValueError(f"the schema has no column {table}.{column}")
+        return found, own
+
 
 def column_kind(data_type: str) -> str:
     """Return the kind of a data type as information_schema names it; `other` is neither asked for nor asked by."""
@@ -127,13 +135,12 @@ def read_schema(
             raise SchemaError(
                 f"the tables {namespaces[folded]}.{names[folded]} and {namespace}.{name} cannot be told apart"
             )
-        counts[folded] = _count(row, "count_rows")
-        descriptive = row.get("is_descriptive")
+        counts[folded] = row.get("count_rows")
         column = Column(
             name=_name(row, "column_name"),
             kind=column_kind(str(row.get("data_type") or "")),
-            count_distinct=_count(row, "count_distinct"),
-            is_descriptive=descriptive if isinstance(descriptive, bool) else None,
+            count_distinct=row.get("count_distinct"),
+            is_descriptive=row.get("is_descriptive"),
         )
         if any(other.name.casefold() == column.name.casefold() for other in by_table[folded]):
             raise SchemaError(f"the table {name} has the column {column.name} twice")
@@ -193,10 +200,8 @@ def _find(
 
 def _in_order(source: Iterable[Mapping[str, Any]] | pa.Table) -> list[Mapping[str, Any]]:
     """Return rows by their ordinal position, or where they stand without one."""
-    rows = list(source.to_pylist() if isinstance(source, pa.Table) else source)
-    given = enumerate(_count(row, "ordinal_position") for row in rows)
-    places = [number if position is None else position for number, position in given]
-    return [rows[number] for number in sorted(range(len(rows)), key=places.__getitem__)]
+    rows = source.to_pylist() if isinstance(source, pa.Table) else source
+    return sorted(rows, key=lambda row: row.get("ordinal_position") or 0)
 
 
 def _name(row: Mapping[str, Any], member: str) -> str:
@@ -207,12 +212,3 @@ def _name(row: Mapping[str, Any], member: str) -> str:
             f"a letter or '_' and not ending with a space or '-', got {str(name)[:80]!r}"
         )
     return name
-
-
-def _count(row: Mapping[str, Any], member: str) -> int | None:
-    count: object = row.get(member)
-    if count is None:
-        return None
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise SchemaError(f"{member} must be an integer of at least 0, got {count!r}")
-    return count

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hcat.engine.warehouse import quote
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
+from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate, reserved_words
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -23,7 +23,7 @@ def write_sql_template(template: SqlTemplate) -> str:
     several = len(template.tables) > 1
 
     def name(text: str) -> str:
-        is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in RESERVED_WORDS
+        is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in reserved_words()
         return text if is_plain else quote(text)
 
     def column(place: Reference) -> str:
@@ -73,10 +73,7 @@ def _join_order(template: SqlTemplate) -> Iterator[tuple[int, Join]]:
 
 
 def _quote(place: Reference, template: SqlTemplate, schema: Schema) -> str:
-    table = schema.table(template.tables[place.source])
-    column = None if table is None else table.column(place.column)
-    if column is None:
-        raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
+    _, column = schema.find(template.tables[place.source], place.column)
     return f"t{place.source + 1}.{quote(column.name)}"
 
 

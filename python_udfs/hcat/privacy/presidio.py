@@ -4,7 +4,6 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from hcat.engine.devices import ModelError
 from hcat.privacy.spans import Span, fold_text
 
 #: Recogniser that verifies a check sum -> type of what it finds, and a short expression that must match before it is
@@ -21,10 +20,8 @@ _MINIMUM_SCORE: Final = 0.5
 
 @cache
 def _load(name: str) -> Any:
-    try:
-        from presidio_analyzer import predefined_recognizers
-    except ImportError as error:
-        raise ModelError(f"privacy needs Presidio, which comes with hcat, got: {error}") from None
+    from presidio_analyzer import predefined_recognizers
+
     return getattr(predefined_recognizers, name)()
 
 

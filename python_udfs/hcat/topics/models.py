@@ -45,10 +45,6 @@ _LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
 _thread_limit_lock = threading.RLock()
 
 
-class TopicError(ValueError):
-    """Settings of topics are invalid, or a library that they need is missing."""
-
-
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
     """How vectors become topics."""
@@ -74,7 +70,7 @@ class TopicSettings:
         for name, known in (("method", METHODS), ("reduction", REDUCTIONS)):
             if getattr(self, name) not in known:
                 asked = getattr(self, name)
-                raise TopicError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")
+                raise ValueError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")
 
 
 class Clustering(NamedTuple):
@@ -138,7 +134,7 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
     try:
         from umap import UMAP  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
-        raise TopicError(
+        raise ValueError(
             "reduction 'umap' needs umap-learn, which is not installed: pip install umap-learn, or choose pca"
         ) from error
     neighbours = min(UMAP_NEIGHBOURS, len(vectors) - 1)

@@ -92,7 +92,7 @@ def fit_topics(
 
     Raises
     ------
-    TopicError
+    ValueError
         If a setting is invalid.
     """
     chosen = TopicSettings(**settings)
@@ -132,9 +132,10 @@ def fit_topics(
         "picture_x_axis": axes[0].tolist(),
         "picture_y_axis": axes[1].tolist(),
     }
-    topics = []
+    topics, has_noise = [], chosen.method != "k_means"
     for label, name in enumerate(names):
         members = np.flatnonzero(clustering.labels == label)
+        cosines = vectors[members].astype(np.float64) @ unit_rows(centres[label][None])[0]
         topics.append(
             {
                 "topic_id": name,
@@ -145,12 +146,12 @@ def fit_topics(
                 "count_fitted": len(members),
                 # a cosine may exceed 1 in its last digit
                 "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
-                "least_similarity": _least_similarity(chosen, vectors[members], centres[label]),
+                "least_similarity": float(np.quantile(cosines, MEMBER_QUANTILE)) if has_noise else None,
                 "centre": centres[label].tolist(),
                 "text_ids": [text_ids[row] for row in members],
             }
         )
-    if chosen.method != "k_means":
+    if has_noise:
         members = np.flatnonzero(clustering.labels == NOISE)
         empty: dict[str, Any] = {
             "topic_id": NOISE_TOPIC,
@@ -298,9 +299,3 @@ def _name_topics(
     given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
     numbers = count(1 + max((int(name.rsplit("_", 1)[1]) for name in given), default=0))
     return [earlier[kept[label][0]] if label in kept else f"topic_{next(numbers):03d}" for label in range(count_topics)]
-
-
-def _least_similarity(settings: TopicSettings, members: Vectors, centre: Floats) -> float | None:
-    if settings.method == "k_means":
-        return None
-    return float(np.quantile(members.astype(np.float64) @ unit_rows(centre[None])[0], MEMBER_QUANTILE))
