@@ -405,22 +405,21 @@ def map_batches_with_lookup(
     return stream(schema, _map(relation, function, calls(), in_processes))
 
 
-class _SortedRows:
-    """Rows in the order of their key, found by binary search: an index per batch would cost the square of the logs."""
+def _take_sorted(rows: pa.Table, key: str) -> Callable[[pa.Array], pa.Table]:
+    """Return what finds rows in the order of their key: an index per batch would cost the square of the logs."""
+    rows = rows.combine_chunks()
+    keys = [str(each).encode() for each in rows[key].to_pylist()]
+    # a fixed width, in the order of bytes, which is the engine's
+    known = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
 
-    def __init__(self, rows: pa.Table, key: str) -> None:
-        self._rows = rows.combine_chunks()
-        keys = [str(each).encode() for each in self._rows[key].to_pylist()]
-        # a fixed width, in the order of bytes, which is the engine's
-        self._keys = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
-
-    def take(self, keys: pa.Array) -> pa.Table:
-        """Return the rows of ``keys``, in the order of their keys; unknown keys have no row."""
+    def take(keys: pa.Array) -> pa.Table:
         wanted = np.sort(np.array([each.encode() for each in keys.to_pylist()], dtype=bytes))
-        places = np.searchsorted(self._keys, wanted)
-        is_there = places < len(self._keys)
-        is_there[is_there] = self._keys[places[is_there]] == wanted[is_there]
-        return self._rows.take(pa.array(places[is_there]))
+        places = np.searchsorted(known, wanted)
+        is_there = places < len(known)
+        is_there[is_there] = known[places[is_there]] == wanted[is_there]
+        return rows.take(pa.array(places[is_there]))
+
+    return take
 
 
 def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa.Table]:
@@ -435,7 +434,7 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
     count = cursor.sql(f"select count(*) from ({held})").fetchall()[0][0]
     sample = cursor.sql(f"select * from ({held}) limit 1000").to_arrow_table()
     if sample.nbytes / max(sample.num_rows, 1) * count <= lookup.budget_mebibytes * 2**20:
-        return _SortedRows(cursor.sql(f"{held} order by {key}").to_arrow_table(), key).take
+        return _take_sorted(cursor.sql(f"{held} order by {key}").to_arrow_table(), key)
 
     def fetch(keys: pa.Array) -> pa.Table:
         cursor.register("hcat_batch_keys", pa.table({"key": keys}))

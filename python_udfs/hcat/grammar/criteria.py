@@ -84,14 +84,8 @@ def determined_columns(
             return frozenset(found)
 
 
-def check_sql_template(
-    text: str,
-    schema: Schema,
-    requirements: Requirements | None = None,
-    earlier: Iterable[SqlTemplate] = (),
-) -> TemplateReport:
+def check_sql_template(text: str, schema: Schema, earlier: Iterable[SqlTemplate] = ()) -> TemplateReport:
     """Return one check per criterion for a template, whoever wrote it."""
-    wanted = requirements or Requirements()
     try:
         template = read_sql_template(text, schema)
     except TemplateError as error:
@@ -102,7 +96,7 @@ def check_sql_template(
             for criterion in CRITERIA[:-1]
         ]
         return TemplateReport(text, None, (*checks, _check_line(text)))
-    return TemplateReport(text, template, (*check_logic(template, schema, wanted, earlier), _check_line(text)))
+    return TemplateReport(text, template, (*check_logic(template, schema, Requirements(), earlier), _check_line(text)))
 
 
 def _check_line(text: str) -> Check:

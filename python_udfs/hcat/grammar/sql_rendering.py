@@ -2,20 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from hcat.engine.warehouse import quote
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate, reserved_words
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-class RenderedQuery(NamedTuple):
-    """SQL with ``?`` per parameter, and the placeholder whose value is bound to each of them, in order."""
-
-    sql: str
-    parameters: tuple[Placeholder, ...]
 
 
 def write_sql_template(template: SqlTemplate) -> str:
@@ -42,14 +34,13 @@ def write_sql_template(template: SqlTemplate) -> str:
     return f"{text} WHERE {' AND '.join(conditions)};"
 
 
-def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``."""
+def render_query(template: SqlTemplate, schema: Schema) -> tuple[str, list[Placeholder]]:
+    """Return the SQL to run for one filling, quoted names and ``?`` for values, and the placeholder of each value."""
     conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
     columns = [_quote(place, template, schema) for place in template.selected]
     order = ", ".join(str(number) for number in range(1, len(columns) + 1))
     sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} order by {order}"
-    parameters = tuple(Placeholder(template.tables[place.source], place.column) for place in template.conditions)
-    return RenderedQuery(sql, parameters)
+    return sql, [Placeholder(template.tables[place.source], place.column) for place in template.conditions]
 
 
 def render_values(placeholder: Placeholder, schema: Schema) -> str:

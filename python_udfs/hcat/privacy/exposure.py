@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
+from hcat.language.kinds import MONTHS
 from hcat.privacy.identifiers import DATE_PATTERN, find_emails
 from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
@@ -32,8 +33,7 @@ _EXTENSION = re.compile(r"(?:x|ext\.?|extension) ?[0-9]{1,6}\Z", re.IGNORECASE)
 _DATE = re.compile(DATE_PATTERN, re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+(?:[,. ][0-9]{3})*(?:[.,][0-9]{1,2})?(?![0-9])")
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NUMBER: Final = {month: number for number, month in enumerate(_MONTHS, start=1)}
+_MONTH_NUMBER: Final = {month[:3]: number for number, month in enumerate(MONTHS, start=1)}
 
 
 class _Reading:

@@ -79,11 +79,6 @@ class Clustering(NamedTuple):
     labels: Labels
     space: Floats
 
-    @property
-    def count_topics(self) -> int:
-        """Number of clusters without noise."""
-        return int(self.labels.max(initial=NOISE)) + 1
-
 
 def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int | None = None) -> Clustering:
     """Return the clusters of unit vectors."""

@@ -111,12 +111,12 @@ def fit_topics(
     centres = find_centres(vectors, clustering.labels)
     earlier = last.filter(pc.not_equal(last["topic_id"], NOISE_TOPIC))
     # texts of one corpus have much in common, and topics differ by the rest
-    is_one = min(earlier.num_rows, clustering.count_topics) == 1
+    is_one = min(earlier.num_rows, len(centres)) == 1
     middle = np.zeros(vectors.shape[1]) if is_one else vectors.mean(axis=0, dtype=np.float64)
     placed = _place_again(earlier, text_ids, vectors, encoder_key, middle)
     kept = match_centres(placed, centres - middle, MATCH_SIMILARITY)
-    names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, clustering.count_topics)
-    called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics, **naming)
+    names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, len(centres))
+    called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, len(centres), **naming)
     number = max(fits["fit_number"].to_pylist(), default=0) + 1 if fits is not None else 1
     fit_id = hash_text("topic fit", str(number), described)
     silhouette = measure_silhouette(clustering, chosen.random_seed)
@@ -126,7 +126,7 @@ def fit_topics(
         "encoder_key": encoder_key,
         "settings": described,
         "fit_number": number,
-        "count_topics": clustering.count_topics,
+        "count_topics": len(centres),
         "silhouette": None if np.isnan(silhouette) else silhouette,
         "picture_origin": origin.tolist(),
         "picture_x_axis": axes[0].tolist(),

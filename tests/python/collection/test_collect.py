@@ -157,7 +157,7 @@ class Waits:
             "limits.timeout_seconds must be a number from 0.01 to 3600, got the number -1",
         ),
         ("attempts: 6", "attempts: 6\n  attempts: 7", "line 29: the key attempts stands here twice"),
-        ("attempts: 6", "retries: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
+        ("attempts: 6", "retries: 6", "limits knows the keys concurrency, timeout_seconds, attempts"),
     ],
 )
 def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: str, new: str, message: str) -> None:
