@@ -172,9 +172,7 @@ def embed_texts(identity: ModelIdentity) -> Callable[[Sequence[str]], Vectors]:
     return lambda texts: encode_texts(load_encoder(identity), texts, embedding_tokens(identity.device))[0]
 
 
-def embed_pending(
-    pending: Any, identity: ModelIdentity, warehouse: str, slice_rows: int = SLICE_ROWS
-) -> pa.RecordBatchReader:
+def embed_pending(pending: Any, identity: ModelIdentity, warehouse: str) -> pa.RecordBatchReader:
     """Return the embeddings of all pending texts as a stream (:func:`hcat.engine.batching.map_slices`).
 
     Parameters
@@ -185,12 +183,10 @@ def embed_pending(
         Encoder of this build; it is loaded only if a text is pending.
     warehouse : str
         Folder of the warehouse; the slices are in ``<warehouse>/slices``.
-    slice_rows : int
-        Texts per slice, times :data:`SLICES_JOINED` of the device.
     """
     folder = Path(warehouse) / "slices" / identity.key
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
+    rows = SLICE_ROWS * SLICES_JOINED.get(identity.device, 1)
     embed = partial(_embed_slice, identity=identity)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 

@@ -50,15 +50,11 @@ class Lookup:
         Key column of ``relation``.
     list_columns : sequence of str
         List columns of the batch whose elements are keys.
-    budget_mebibytes : int
-        The rows that little work names are held in memory, or of much work all rows, when they fit in this, estimated
-        by the first of them. Otherwise each batch fetches the rows of its own keys.
     """
 
     relation: Any
     key: str
     list_columns: Sequence[str]
-    budget_mebibytes: int = LOOKUP_MEBIBYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +429,8 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
         held += f" where {key} in (select name from ({names}))"
     count = cursor.sql(f"select count(*) from ({held})").fetchall()[0][0]
     sample = cursor.sql(f"select * from ({held}) limit 1000").to_arrow_table()
-    if sample.nbytes / max(sample.num_rows, 1) * count <= lookup.budget_mebibytes * 2**20:
+    # estimated by the first of them
+    if sample.nbytes / max(sample.num_rows, 1) * count <= LOOKUP_MEBIBYTES * 2**20:
         return _take_sorted(cursor.sql(f"{held} order by {key}").to_arrow_table(), key)
 
     def fetch(keys: pa.Array) -> pa.Table:
