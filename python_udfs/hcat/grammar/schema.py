@@ -29,10 +29,6 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class SchemaError(ValueError):
-    """Rows that describe no schema; the message names the row and both sides."""
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column; ``count_distinct`` counts values that are not null, and is None where nobody counted."""
@@ -132,7 +128,7 @@ def read_schema(
         folded = name.casefold()
         namespace = None if row.get("table_schema") is None else _name(row, "table_schema")
         if names.setdefault(folded, name) != name or namespaces.setdefault(folded, namespace) != namespace:
-            raise SchemaError(
+            raise ValueError(
                 f"the tables {namespaces[folded]}.{names[folded]} and {namespace}.{name} cannot be told apart"
             )
         counts[folded] = row.get("count_rows")
@@ -143,7 +139,7 @@ def read_schema(
             is_descriptive=row.get("is_descriptive"),
         )
         if any(other.name.casefold() == column.name.casefold() for other in by_table[folded]):
-            raise SchemaError(f"the table {name} has the column {column.name} twice")
+            raise ValueError(f"the table {name} has the column {column.name} twice")
         by_table[folded].append(column)
     bare = {
         folded: Table(names[folded], tuple(own), (), namespaces[folded], counts[folded])
@@ -171,7 +167,7 @@ def _read_constraints(
             continue
         targets = {_name(row, "referenced_table_name").casefold() for row in rows}
         if len(targets) != 1:
-            raise SchemaError(
+            raise ValueError(
                 f"the foreign key {constraint!r} of {table} must refer to one table, got {sorted(targets)}"
             )
         target, referenced = _find(tables, targets.pop(), rows, "referenced_column_name", constraint)
@@ -188,12 +184,12 @@ def _find(
 ) -> tuple[str, tuple[str, ...]]:
     table = tables.get(folded)
     if table is None:
-        raise SchemaError(f"the constraint {constraint!r} names the table {folded!r}, which has no columns")
+        raise ValueError(f"the constraint {constraint!r} names the table {folded!r}, which has no columns")
     found = []
     for row in rows:
         column = table.column(_name(row, member))
         if column is None:
-            raise SchemaError(f"the constraint {constraint!r} names {row[member]!r}, which {table.name} does not have")
+            raise ValueError(f"the constraint {constraint!r} names {row[member]!r}, which {table.name} does not have")
         found.append(column.name)
     return table.name, tuple(found)
 
@@ -207,7 +203,7 @@ def _in_order(source: Iterable[Mapping[str, Any]] | pa.Table) -> list[Mapping[st
 def _name(row: Mapping[str, Any], member: str) -> str:
     name = row.get(member)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise SchemaError(
+        raise ValueError(
             f"{member} must be 1 to {MAXIMUM_NAME_CHARACTERS} letters, digits, spaces, '_', '$' or '-', beginning with "
             f"a letter or '_' and not ending with a space or '-', got {str(name)[:80]!r}"
         )

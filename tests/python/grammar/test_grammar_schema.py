@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from grammar_materials import column_rows, constraint_rows
 
-from hcat.grammar.schema import SchemaError, column_kind, read_schema
+from hcat.grammar.schema import column_kind, read_schema
 
 
 @pytest.mark.parametrize(
@@ -86,5 +86,5 @@ def _column(**changes: Any) -> dict[str, Any]:
 def test_rows_that_are_no_schema_say_why(
     columns: list[dict[str, Any]], constraints: list[dict[str, Any]], message: str
 ) -> None:
-    with pytest.raises(SchemaError, match=message):
+    with pytest.raises(ValueError, match=message):
         read_schema(columns, constraints)
