@@ -82,13 +82,7 @@ def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str]
 def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
     """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value."""
     known = {_fold(str(placeholder)[1:-1]): value for placeholder, value in values.items()}
-
-    def fill(match: re.Match[str]) -> str:
-        if _fold(match[1]) not in known:
-            raise ValueError(f"the placeholder [{match[1][:80]}] has no value, known are {sorted(known)}")
-        return known[_fold(match[1])]
-
-    return _BRACKETS.sub(fill, text)
+    return _BRACKETS.sub(lambda match: known[_fold(match[1])], text)
 
 
 def _fold(inner: str) -> str:
