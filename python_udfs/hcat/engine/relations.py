@@ -5,12 +5,13 @@ Engines are DuckDB and Apache Spark. Row-wise work runs in Spark's Python worker
 the logs. What does grow reaches the driver one task at a time (:func:`read_batches`) or through files.
 """
 
+import json
 import pickle
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -215,6 +216,26 @@ def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
         return rows
 
     return run
+
+
+@cache
+def _parser() -> Any:
+    import duckdb
+
+    return duckdb.connect(config={"threads": 1})
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """Return the words that are no names in SQL unless they are quoted."""
+    found = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
+    return frozenset(word for (word,) in _parser().cursor().execute(found).fetchall())
+
+
+def parse_sql(text: str) -> dict[str, Any]:
+    """Return what DuckDB's parser says of a text: its statements if all of them are SELECT, else the error."""
+    said = _parser().cursor().execute("select json_serialize_sql(?::varchar)", [text]).fetchall()[0][0]
+    return dict(json.loads(said))
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:

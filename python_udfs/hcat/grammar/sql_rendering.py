@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from hcat.engine.relations import reserved_words
 from hcat.engine.warehouse import quote
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate, reserved_words
+from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

@@ -1,17 +1,14 @@
 """SQL templates: their types, and a strict reader that brings every spelling of a query logic into one form."""
 
-import functools
 import itertools
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-import duckdb
-
 from hcat.engine.keys import hash_text
+from hcat.engine.relations import parse_sql
 from hcat.grammar.schema import ForeignKey, Schema, Table
 
 MAXIMUM_TEMPLATE_CHARACTERS: Final = 4_000
@@ -97,18 +94,6 @@ class _Parsed:
     conditions: list[tuple[tuple[str | None, str], Placeholder]] = field(default_factory=list)
 
 
-@functools.cache
-def _parser() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 1})
-
-
-@functools.cache
-def reserved_words() -> frozenset[str]:
-    """Return the words that are no names unless they are quoted."""
-    found = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
-    return frozenset(word for (word,) in _parser().cursor().execute(found).fetchall())
-
-
 def _parse(text: str) -> _Parsed:
     """Return the names of a template, read by DuckDB; whatever templates do not have is refused."""
     if len(text) > MAXIMUM_TEMPLATE_CHARACTERS:
@@ -118,7 +103,7 @@ def _parse(text: str) -> _Parsed:
     if "--" in text or "/*" in text:
         raise TemplateError("well_formed", "a template holds no comments")
     written = _BRACKETS.sub(r'"\1"', text).replace("`", '"')
-    said = json.loads(_parser().cursor().execute("select json_serialize_sql(?::varchar)", [written]).fetchall()[0][0])
+    said = parse_sql(written)
     statements = said.get("statements", ())
     if said.get("error_type") == "not implemented" or len(statements) > 1:
         found = ", ".join(part.split()[0].upper()[:80] for part in text.split(";") if part.strip())

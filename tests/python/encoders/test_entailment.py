@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
 
-from hcat.encoders import entailment
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
 from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
@@ -158,7 +157,7 @@ def test_compact_classifier_equals_transformers():
 
 
 def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
-    monkeypatch.setattr(entailment, "SLICE_ROWS", 4)
+    monkeypatch.setattr("hcat.encoders.entailment.SLICE_ROWS", 4)
     identity = resolve_classifier("hashing", "cpu")
     table = pa.table(
         {
