@@ -1,7 +1,5 @@
 """Command line: raw logs before a build; report, explorer, alerts, review, test sets and collection after it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import date

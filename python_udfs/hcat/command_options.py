@@ -1,7 +1,5 @@
 """Options of several commands: those that name a project as dbt does, and those that name a build to read."""
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Callable, Mapping

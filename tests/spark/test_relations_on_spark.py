@@ -44,9 +44,9 @@ def as_set(table: pa.Table) -> set:
 
 
 def test_embeddings_are_equal_on_both_engines(spark, tmp_path):
-    there = read_rows(embed_pending(spark.createDataFrame(TEXTS), identity(), str(tmp_path), 64))
+    there = read_rows(embed_pending(spark.createDataFrame(TEXTS), identity(), str(tmp_path)))
     with duckdb.connect() as session:
-        here = embed_pending(session.from_arrow(TEXTS), identity(), str(tmp_path), 64).read_all()
+        here = embed_pending(session.from_arrow(TEXTS), identity(), str(tmp_path)).read_all()
     assert there.num_rows == 200
     assert as_set(there) == as_set(here)
 
@@ -90,7 +90,7 @@ def test_a_lookup_brings_each_batch_the_rows_that_it_names(spark):
     rows = pa.table({"key": [f"k{number}" for number in range(150)], "value": range(150)})
     expected = {(number, 2 * number + 1) for number in range(99)} | {(99, 0)}
     for batch_rows in (7, 1000):
-        lookup = Lookup(spark.createDataFrame(rows), "key", ["keys"], 0)
+        lookup = Lookup(spark.createDataFrame(rows), "key", ["keys"])
         result = map_batches_with_lookup(spark, spark.createDataFrame(work), lookup, add, schema, batch_rows)
         assert {tuple(row) for row in result.collect()} == expected
 

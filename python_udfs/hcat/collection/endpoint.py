@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from hcat.collection.paths import JsonPath, describe_type, parse_path
 from hcat.engine.http import Limits, keeps_secrets
 from hcat.engine.keys import hash_text
-from hcat.engine.yaml_files import load_yaml, show_value
+from hcat.engine.yaml_files import Part, load_yaml, show_value
 
 PLACEHOLDERS: Final = ("query", "query_id", "sample_index", "interaction_id", "application", "application_version")
 """Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
@@ -34,10 +34,6 @@ _RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection"
 _HIDDEN: Final = "something else (not shown)"
 
 
-class EndpointError(ValueError):
-    """The description of an endpoint is invalid; the message is one line."""
-
-
 class _KeyError(ValueError):
     """What is wrong at a key below the one that is checked."""
 
@@ -50,21 +46,13 @@ def _fail(expected: str, found: str, key: str = "") -> NoReturn:
     raise _KeyError(f"must be {expected}, got {found}", key)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # The shape of the file. The description of a field says what is expected of its type
 
 
-class _Section(BaseModel):
-    """Some keys of the file; a key without a value counts as left out."""
+class _Section(Part):
+    """Some keys of the file; a number is no text here."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_empty_keys(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        return {key: value for key, value in given.items() if value is not None or key not in cls.model_fields}
+    model_config = ConfigDict(coerce_numbers_to_str=False, strict=True)
 
 
 def _check_text(text: str) -> str:
@@ -171,8 +159,8 @@ class Request(_Section):
 
     method: Literal["GET", "POST", "PUT"] = Field(description="one of GET, POST, PUT")
     url: Annotated[_Text, AfterValidator(_check_written_url)] = Field(description="a text in quotes")
-    headers: Annotated[dict[Any, Any], AfterValidator(_check_headers)] = {}
-    parameters: Annotated[dict[Any, Any], AfterValidator(_check_parameters)] = {}
+    headers: Annotated[dict[Any, Any], AfterValidator(_check_headers)] = Field({})
+    parameters: Annotated[dict[Any, Any], AfterValidator(_check_parameters)] = Field({})
     #: Its placeholders are whole values; with None, no body is sent.
     body: Annotated[Any, AfterValidator(partial(_check_template, allowed=PLACEHOLDERS, is_body=True))] = None
 
@@ -256,7 +244,6 @@ _SECTIONS: Final[dict[tuple[Any, ...], type[_Section]]] = {
     ("limits",): _Limits,
 }
 
-# ---------------------------------------------------------------------------------------------------------------------
 # The file with the values of the environment
 
 
@@ -283,13 +270,13 @@ class Endpoint:
 
 def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
     """Return the endpoint that a YAML file describes."""
-    loaded = load_yaml(path, EndpointError)
+    loaded = load_yaml(path)
     try:
         return _resolve(_File.model_validate(loaded), environment)
     except ValidationError as error:
-        raise EndpointError(_explain(path, error.errors(include_url=False)[0])) from None
+        raise ValueError(_explain(path, error.errors(include_url=False)[0])) from None
     except _KeyError as error:
-        raise EndpointError(f"{path}: {f'{error.key} ' if error.key else ''}{error}") from None
+        raise ValueError(f"{path}: {f'{error.key} ' if error.key else ''}{error}") from None
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
@@ -318,14 +305,10 @@ def _explain(path: Path, error: ErrorDetails) -> str:
     """Return an error of pydantic as one line."""
     location = error["loc"]
     cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, _KeyError):
-        location, says = (*location, *filter(None, [cause.key])), str(cause)
+    if isinstance(cause, ValueError):
+        location, says = (*location, *filter(None, [getattr(cause, "key", "")])), str(cause)
     elif error["type"] == "missing":
         says = "must be given, got nothing"
-    elif error["type"] in ("extra_forbidden", "invalid_key"):
-        *parents, key = location
-        location = tuple(parents)
-        says = f"must hold only {', '.join(_SECTIONS[location].model_fields)}, got the key {show_value(key)}"
     else:
         expected = _SECTIONS[location[:-1]].model_fields[str(location[-1])].description if location else None
         says = f"must be {expected or 'keys with values'}, got {_found(error['input'])}"

@@ -1,7 +1,5 @@
 """The journal: one line per finished interaction, on disk before the next query is sent."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Read a test set: queries of the raw contract from a file, or the queries of a warehouse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

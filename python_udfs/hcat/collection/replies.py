@@ -1,24 +1,14 @@
 """Read the reply of a service: an answer with its contexts, or the reason why there is none."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hcat.collection.endpoint import Response
-from hcat.collection.paths import JsonPath, PathError, describe_type
+from hcat.collection.paths import JsonPath, PathError, ReplyError, describe_type
 
 _ERROR_CHARACTERS: Final = 200
-
-
-class ReplyError(ValueError):
-    """A reply is not as described, or reports an error itself (``malformed_reply``, ``service_error``)."""
-
-    def __init__(self, reason: str, failure: str = "malformed_reply") -> None:
-        super().__init__(reason)
-        self.failure = failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +26,6 @@ class Reply:
 def read_reply(body: bytes, response: Response) -> Reply:
     """Return the answer and the contexts that the body of a reply holds."""
     document = _parse(body)
-    try:
-        return _read(document, response)
-    except PathError as error:
-        raise ReplyError(str(error)) from None
-
-
-def _parse(body: bytes) -> Any:
-    if not body.strip():
-        raise ReplyError("the body must be JSON, got nothing")
-    try:
-        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise ReplyError(f"the body must be UTF-8, got other bytes at {error.start}") from None
-    except json.JSONDecodeError as error:
-        found = f"{error.msg} at character {error.pos} of {len(error.doc)}"
-        raise ReplyError(f"the body must be JSON, got: {found}") from None
-    except (ValueError, RecursionError) as error:
-        raise ReplyError(f"the body must be JSON, got: {type(error).__name__}") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise json.JSONDecodeError(f"{name} is no JSON value", "", 0)
-
-
-def _read(document: Any, response: Response) -> Reply:
     error = None if response.error is None else _read_optional(response.error, document)
     # the field for errors may be there and report none
     if response.error is not None and error is not None and error is not False and error not in ("", [], {}):
@@ -79,6 +44,24 @@ def _read(document: Any, response: Response) -> Reply:
         # a service that declines has often retrieved nothing
         retrievals = None
     return Reply(answer, retrievals or (), retrievals is not None, True)
+
+
+def _parse(body: bytes) -> Any:
+    if not body.strip():
+        raise ReplyError("the body must be JSON, got nothing")
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise ReplyError(f"the body must be UTF-8, got other bytes at {error.start}") from None
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} at character {error.pos} of {len(error.doc)}"
+        raise ReplyError(f"the body must be JSON, got: {found}") from None
+    except (ValueError, RecursionError) as error:
+        raise ReplyError(f"the body must be JSON, got: {type(error).__name__}") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise json.JSONDecodeError(f"{name} is no JSON value", "", 0)
 
 
 def _read_optional(path: JsonPath, document: Any) -> Any:

@@ -1,7 +1,5 @@
 """Run a collection: plan the interactions, send those without an answer, write the raw logs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Send queries: several at once, each with retries, and no faster than the endpoint permits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time
@@ -15,8 +13,9 @@ import httpx
 import tenacity
 
 from hcat.collection.endpoint import Endpoint, fill, fill_resolved
+from hcat.collection.paths import ReplyError
 from hcat.collection.queries import Query
-from hcat.collection.replies import Reply, ReplyError, read_reply
+from hcat.collection.replies import Reply, read_reply
 from hcat.engine.http import (
     AttemptError,
     Redactor,

@@ -5,8 +5,6 @@ negations and numbers. A short answer that is read with its question is always r
 labelled sets and with the demo in view (docs/model-card.md).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Classify sentences with linear heads on stored embeddings, at the cost of one product per sentence."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 The head is read from the model's own config. Weights whose code is not part of transformers are not run.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -34,8 +32,6 @@ MAXIMUM_TOKENS: Final = 4096
 
 #: Beginnings of a label that calls a word piece unsupported.
 UNSUPPORTED_LABELS: Final = ("halluc", "unsupp", "not_supp", "wrong", "bad", "incorrect")
-
-SUPPORTED_HEADS: Final = "sequence classification and token classification"
 
 _TINY = 1e-6
 _TOKENS = "AutoModelForTokenClassification"
@@ -85,7 +81,8 @@ def _kind_of(location: str, config: Any) -> str:
             return kind
     named = heads[0] if heads else "none"
     own = " with code of its own" if has_own_code else ""
-    raise ModelError(f"classifier {location!r} has the head {named}{own}; supported are {SUPPORTED_HEADS}")
+    supported = "sequence classification and token classification"
+    raise ModelError(f"classifier {location!r} has the head {named}{own}; supported are {supported}")
 
 
 def find_unsupported(labels: Mapping[int, str]) -> int:

@@ -3,8 +3,6 @@
 The distance is that of Sudjianto et al. 2024, section 3.2.2 (docs/metrics.md has the formulas).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

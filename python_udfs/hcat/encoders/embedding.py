@@ -1,12 +1,10 @@
 """Embed texts with sentence encoders, in batches and slices; no text is embedded twice by one encoder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,27 +38,6 @@ EMBEDDED_SCHEMA = schema(
     "int32: count_tokens",
     "bool: was_truncated",
 )
-
-
-class Encoder(Protocol):
-    """Turns texts into unit vectors; a text of more than `maximum_tokens` is truncated and recorded as such."""
-
-    @property
-    def maximum_tokens(self) -> int: ...
-
-    def prepare(self, texts: Sequence[str]) -> Prepared:
-        """Tokenize texts; the outputs of a batch are unit vectors, shape (n, dimensions), float32."""
-        ...
-
-
-@load_once
-def load_encoder(identity: ModelIdentity) -> Encoder:
-    """Return the encoder, which is loaded once per process."""
-    if identity.location.startswith("hashing:"):
-        return HashingEncoder(int(identity.location.split(":")[1]))
-    if identity.location == "packaged":
-        return PackagedEncoder(identity)
-    return SentenceTransformerEncoder(identity)
 
 
 class PackagedEncoder:
@@ -173,6 +150,18 @@ class HashingEncoder:
         return normalised
 
 
+#: Turns texts into unit vectors, shape (n, dimensions), float32; a text of more than `maximum_tokens` is truncated.
+Encoder = PackagedEncoder | SentenceTransformerEncoder | HashingEncoder
+
+
+@load_once
+def load_encoder(identity: ModelIdentity) -> Encoder:
+    """Return the encoder, which is loaded once per process."""
+    if identity.location.startswith("hashing:"):
+        return HashingEncoder(int(identity.location.split(":")[1]))
+    return (PackagedEncoder if identity.location == "packaged" else SentenceTransformerEncoder)(identity)
+
+
 def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
     """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,)."""
     return start_model(encoder, batch_tokens, texts)()
@@ -183,9 +172,7 @@ def embed_texts(identity: ModelIdentity) -> Callable[[Sequence[str]], Vectors]:
     return lambda texts: encode_texts(load_encoder(identity), texts, embedding_tokens(identity.device))[0]
 
 
-def embed_pending(
-    pending: Any, identity: ModelIdentity, warehouse: str, slice_rows: int = SLICE_ROWS
-) -> pa.RecordBatchReader:
+def embed_pending(pending: Any, identity: ModelIdentity, warehouse: str) -> pa.RecordBatchReader:
     """Return the embeddings of all pending texts as a stream (:func:`hcat.engine.batching.map_slices`).
 
     Parameters
@@ -196,12 +183,10 @@ def embed_pending(
         Encoder of this build; it is loaded only if a text is pending.
     warehouse : str
         Folder of the warehouse; the slices are in ``<warehouse>/slices``.
-    slice_rows : int
-        Texts per slice, times :data:`SLICES_JOINED` of the device.
     """
     folder = Path(warehouse) / "slices" / identity.key
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
+    rows = SLICE_ROWS * SLICES_JOINED.get(identity.device, 1)
     embed = partial(_embed_slice, identity=identity)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 

@@ -1,7 +1,5 @@
 """Score pairs of evidence and answer sentence: the classifier of the build reads each distinct pair once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,9 +49,7 @@ def load_classifier(identity: ModelIdentity) -> Classifier:
     return open_accurate(identity) if identity.location == "accurate" else open_detector(identity)
 
 
-def entail_pending(
-    pending: Any, identity: ModelIdentity, warehouse: str, slice_rows: int = SLICE_ROWS
-) -> pa.RecordBatchReader:
+def entail_pending(pending: Any, identity: ModelIdentity, warehouse: str) -> pa.RecordBatchReader:
     """Return the entailment of all pending pairs as a stream (:func:`hcat.engine.batching.map_slices`).
 
     Parameters
@@ -62,7 +58,7 @@ def entail_pending(
         Columns :data:`PAIR_COLUMNS`, each pair once; ordered by length.
     identity : ModelIdentity
         Classifier of this build; it is loaded only if a pair is pending.
-    warehouse, slice_rows
+    warehouse : str
         As for :func:`hcat.encoders.embedding.embed_pending`.
     """
     folder = Path(warehouse) / "slices" / identity.key
@@ -73,7 +69,7 @@ def entail_pending(
         return lambda: _to_entailed(batch, identity, wait())
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
+    rows = SLICE_ROWS * SLICES_JOINED.get(identity.device, 1)
     return map_slices(pending, "pair_id", ENTAILED_SCHEMA, rows, folder, entail, "entailment pairs", ahead)
 
 

@@ -1,7 +1,5 @@
 """The packaged MiniLM on the layers of torch: the import of transformers takes longer than the new texts of a night."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Read the packaged all-mpnet-base-v2 (Apache-2.0), one zip archive in five packages, without joining it on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,9 +1,8 @@
 """Score the toxicity and the sentiment of single sentences with the classifiers of the build."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -39,12 +38,8 @@ _MAXIMUM_TOKENS = 512
 _HASH_BITS = 32
 
 
-class SentenceScorer(Protocol):
-    """Scores texts of one purpose and may use their stored vectors."""
-
-    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        """Return one score per text, shape (n,)."""
-        ...
+Scorer = Callable[[Sequence[str], npt.NDArray[np.float32]], Floats]
+"""Returns one score per text, shape (n,), for texts and their stored vectors, which it may use."""
 
 
 class TextScores:
@@ -66,16 +61,16 @@ class TextScores:
             if identity.location == "none":
                 columns[purpose] = pa.nulls(len(texts), pa.float64())
             else:
-                columns[purpose] = pa.array(load_scorer(identity).score(texts, embeddings), pa.float64())
+                columns[purpose] = pa.array(load_scorer(identity)(texts, embeddings), pa.float64())
         return pa.RecordBatch.from_pydict(columns, schema=CLASSIFIED_SCHEMA)
 
 
 @load_once
-def load_scorer(identity: ModelIdentity) -> SentenceScorer:
+def load_scorer(identity: ModelIdentity) -> Scorer:
     """Return the classifier of one purpose, which is loaded once per process."""
     if identity.location == "hashing":
-        return _HashingScorer(identity)
-    return _HeadScorer(identity) if identity.location in ("stored", "encoded") else _SequenceScorer(identity)
+        return partial(_score_by_hash, identity)
+    return partial(_score_by_head, identity) if identity.location in ("stored", "encoded") else _open_sequence(identity)
 
 
 def neutralise(text: str) -> str:
@@ -88,70 +83,60 @@ def to_scale(identity: ModelIdentity, probabilities: Floats) -> Floats:
     return 2 * probabilities - 1 if identity.purpose == "sentiment" else probabilities
 
 
-class _HeadScorer:
-    """A packaged head on stored vectors or on vectors of its own; a text with names is embedded again."""
+def _score_by_head(identity: ModelIdentity, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+    """Score by a packaged head on stored vectors or on vectors of its own; a text with names is embedded again."""
 
-    def __init__(self, identity: ModelIdentity) -> None:
-        self._identity, self._head = identity, load_head(HEADS[str(identity.purpose)])
+    def encode(read: Sequence[str], batch_tokens: int) -> npt.NDArray[np.float32]:
+        encoder = load_encoder(resolve_encoder("packaged", identity.device, identity.dtype))
+        return encode_texts(encoder, read, batch_tokens)[0]
 
-    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        read = [neutralise(text) for text in texts] if self._identity.purpose == "sentiment" else list(texts)
-        if self._identity.location != "stored":
-            vectors = self._encode(read, embedding_tokens(self._identity.device))
-        else:
-            vectors = embeddings.copy()
-            for row, (text, own) in enumerate(zip(read, texts, strict=True)):
-                if text != own:
-                    # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
-                    vectors[row] = self._encode([text], 1)[0]
-        return to_scale(self._identity, self._head.score(vectors))
-
-    def _encode(self, texts: Sequence[str], batch_tokens: int) -> npt.NDArray[np.float32]:
-        encoder = load_encoder(resolve_encoder("packaged", self._identity.device, self._identity.dtype))
-        return encode_texts(encoder, texts, batch_tokens)[0]
+    read = [neutralise(text) for text in texts] if identity.purpose == "sentiment" else list(texts)
+    if identity.location != "stored":
+        vectors = encode(read, embedding_tokens(identity.device))
+    else:
+        vectors = embeddings.copy()
+        for row, (text, own) in enumerate(zip(read, texts, strict=True)):
+            if text != own:
+                # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
+                vectors[row] = encode([text], 1)[0]
+    return to_scale(identity, load_head(HEADS[str(identity.purpose)]).score(vectors))
 
 
-class _HashingScorer:
-    """Scores from a hash of the text, which measure the pipeline and say nothing about texts."""
-
-    def __init__(self, identity: ModelIdentity) -> None:
-        self._identity = identity
-
-    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        hashes = [hash_text(str(self._identity.purpose), text) for text in texts]
-        shares = [int(each[: _HASH_BITS // 4], 16) / 2**_HASH_BITS for each in hashes]
-        return to_scale(self._identity, np.array(shares, dtype=np.float64))
+def _score_by_hash(identity: ModelIdentity, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+    """Score by a hash of the text, which measures the pipeline and says nothing about texts."""
+    hashes = [hash_text(str(identity.purpose), text) for text in texts]
+    shares = [int(each[: _HASH_BITS // 4], 16) / 2**_HASH_BITS for each in hashes]
+    return to_scale(identity, np.array(shares, dtype=np.float64))
 
 
-class _SequenceScorer:
-    """A sequence classifier of transformers with labels for toxic (or hate ...), or for positive and negative."""
+def _open_sequence(identity: ModelIdentity) -> Scorer:
+    """Open a sequence classifier of transformers with labels for toxic (or hate ...), or for positive and negative."""
+    import torch
 
-    def __init__(self, identity: ModelIdentity) -> None:
-        import torch
+    purpose = str(identity.purpose)
+    _, model, tokenizer = open_transformers(
+        identity, f"{purpose} classifier", lambda location, config: "AutoModelForSequenceClassification"
+    )
+    model = model.to(identity.device).eval()
+    signs = find_signs(purpose, model.config.id2label)
+    is_multi_label = model.config.problem_type == "multi_label_classification" or len(signs) == 1
 
-        self._torch, self._identity, self._purpose = torch, identity, str(identity.purpose)
-        _, model, self._tokenizer = open_transformers(
-            identity, f"{identity.purpose} classifier", lambda location, config: "AutoModelForSequenceClassification"
-        )
-        self._model = model.to(identity.device).eval()
-        self._signs = find_signs(self._purpose, self._model.config.id2label)
-        self._is_multi_label = self._model.config.problem_type == "multi_label_classification" or len(self._signs) == 1
-
-    def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        encoded = [self._tokenizer(text, truncation=True, max_length=_MAXIMUM_TOKENS) for text in texts]
+    def score(texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
+        encoded = [tokenizer(text, truncation=True, max_length=_MAXIMUM_TOKENS) for text in texts]
         counts = np.array([len(each["input_ids"]) for each in encoded], dtype=np.int64)
         scores = np.zeros(len(texts))
 
         def start(rows: npt.NDArray[np.int64]) -> Callable[[], Floats]:
-            batch = self._tokenizer.pad([encoded[row] for row in rows], return_tensors="pt").to(self._identity.device)
-            with self._torch.inference_mode():
-                logits = self._model(**batch).logits.double()
-            return start_fetch(logits.sigmoid() if self._is_multi_label else logits.softmax(dim=1))
+            batch = tokenizer.pad([encoded[row] for row in rows], return_tensors="pt").to(identity.device)
+            with torch.inference_mode():
+                logits = model(**batch).logits.double()
+            return start_fetch(logits.sigmoid() if is_multi_label else logits.softmax(dim=1))
 
-        budget = embedding_tokens(self._identity.device)
-        for rows, fetch in list(start_batches(counts, budget, start)):
-            scores[rows] = combine_shares(self._purpose, fetch(), self._signs, self._is_multi_label)
+        for rows, fetch in list(start_batches(counts, embedding_tokens(identity.device), start)):
+            scores[rows] = combine_shares(purpose, fetch(), signs, is_multi_label)
         return scores
+
+    return score
 
 
 def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:

@@ -4,8 +4,6 @@ A linear head reads hashed words, word openings, their pairs and groups of lette
 encoder, so that every build reads refusals and talk alike.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from functools import lru_cache

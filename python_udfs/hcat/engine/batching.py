@@ -1,7 +1,5 @@
 """Batches within a token budget, and slices on disk that survive a kill: what all model runs of a build share."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """dbt as ``hcat build`` and ``hcat upgrade`` run it: it alone knows schemas, engine and models."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What the warehouse itself says of its tables: their columns, keys and foreign keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Schemas of tables, written as a type and the columns that have it; several results of one solver as one table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Deletion beside the database: published copies, slices on disk, pages, sheets and files of queries."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

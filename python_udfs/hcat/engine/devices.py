@@ -1,7 +1,5 @@
 """Where models run and in which precision, the packages that they come in, and silent loading of their libraries."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from importlib import metadata, util

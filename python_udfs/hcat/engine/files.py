@@ -1,7 +1,5 @@
 """Files written whole or not at all, of lines, of one account; and what a machine could not do in one line."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Rows that were not seen before, found among record batches by the digest of each row, in DuckDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

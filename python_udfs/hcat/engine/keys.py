@@ -1,7 +1,5 @@
 """Hashes: the content key of texts, the same on every machine and in SQL, and the digest of files and folders."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What a build depends on besides its input: code and library versions, for the ledger."""
 
-from __future__ import annotations
-
 import json
 import platform
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Rules over texts, divided among processes, because threads of one Python cannot run them side by side."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

@@ -1,7 +1,5 @@
 """Where the build of a dbt project lies: target, database file and schema, read as dbt does without its slow start."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Collection, Mapping
@@ -85,8 +83,6 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WarehouseError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise WarehouseError(f"{path} is no YAML: {str(error).splitlines()[0]}") from error
     if not isinstance(found, dict):

@@ -3,8 +3,6 @@
 Each file is replaced atomically, after all files of a copy were written, so that a full disk changes none.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Collection, Mapping
@@ -66,7 +64,14 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     with ExitStack() as copies:
         with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
             copied, files = _write_copy(marts, comments, candidate, copies)
-        _publish_always({name: files[name] for name in ALWAYS_PUBLISHED if name in files}, comments, published, copies)
+        always = {name: files[name] for name in ALWAYS_PUBLISHED if name in files}
+        for name, file in always.items():
+            _copy(file, published / f"{name}.parquet", copies)
+        # gates, drift and ledger are renewed in the published copy, which keeps its other tables
+        unfinished = copies.enter_context(replacing(published / DATABASE_FILE))
+        if (published / DATABASE_FILE).exists():
+            shutil.copyfile(published / DATABASE_FILE, unfinished)
+        write_database(always, unfinished, comments=comments, keep=True)
     _remove_others(candidate, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
@@ -127,19 +132,6 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
     for path in folder.glob("*.parquet"):
         if path.stem not in names:
             path.unlink()
-
-
-def _publish_always(
-    files: Mapping[str, Path], comments: Mapping[str, Comments], published: Path, copies: ExitStack
-) -> None:
-    """Renew gates, drift and ledger in the published copy, and keep its other tables."""
-    for name, file in files.items():
-        _copy(file, published / f"{name}.parquet", copies)
-    database = published / DATABASE_FILE
-    unfinished = copies.enter_context(replacing(database))
-    if database.exists():
-        shutil.copyfile(database, unfinished)
-    write_database(files, unfinished, comments=comments, keep=True)
 
 
 def _copy(source: Path, target: Path, copies: ExitStack) -> None:

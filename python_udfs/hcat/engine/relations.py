@@ -5,14 +5,13 @@ Engines are DuckDB and Apache Spark. Row-wise work runs in Spark's Python worker
 the logs. What does grow reaches the driver one task at a time (:func:`read_batches`) or through files.
 """
 
-from __future__ import annotations
-
+import json
 import pickle
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,15 +51,11 @@ class Lookup:
         Key column of ``relation``.
     list_columns : sequence of str
         List columns of the batch whose elements are keys.
-    budget_mebibytes : int
-        The rows that little work names are held in memory, or of much work all rows, when they fit in this, estimated
-        by the first of them. Otherwise each batch fetches the rows of its own keys.
     """
 
     relation: Any
     key: str
     list_columns: Sequence[str]
-    budget_mebibytes: int = LOOKUP_MEBIBYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +216,26 @@ def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
         return rows
 
     return run
+
+
+@cache
+def _parser() -> Any:
+    import duckdb
+
+    return duckdb.connect(config={"threads": 1})
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """Return the words that are no names in SQL unless they are quoted."""
+    found = "select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved'"
+    return frozenset(word for (word,) in _parser().cursor().execute(found).fetchall())
+
+
+def parse_sql(text: str) -> dict[str, Any]:
+    """Return what DuckDB's parser says of a text: its statements if all of them are SELECT, else the error."""
+    said = _parser().cursor().execute("select json_serialize_sql(?::varchar)", [text]).fetchall()[0][0]
+    return dict(json.loads(said))
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
@@ -407,22 +422,21 @@ def map_batches_with_lookup(
     return stream(schema, _map(relation, function, calls(), in_processes))
 
 
-class _SortedRows:
-    """Rows in the order of their key, found by binary search: an index per batch would cost the square of the logs."""
+def _take_sorted(rows: pa.Table, key: str) -> Callable[[pa.Array], pa.Table]:
+    """Return what finds rows in the order of their key: an index per batch would cost the square of the logs."""
+    rows = rows.combine_chunks()
+    keys = [str(each).encode() for each in rows[key].to_pylist()]
+    # a fixed width, in the order of bytes, which is the engine's
+    known = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
 
-    def __init__(self, rows: pa.Table, key: str) -> None:
-        self._rows = rows.combine_chunks()
-        keys = [str(each).encode() for each in self._rows[key].to_pylist()]
-        # a fixed width, in the order of bytes, which is the engine's
-        self._keys = np.array(keys, dtype=bytes) if keys else np.empty(0, dtype="S1")
-
-    def take(self, keys: pa.Array) -> pa.Table:
-        """Return the rows of ``keys``, in the order of their keys; unknown keys have no row."""
+    def take(keys: pa.Array) -> pa.Table:
         wanted = np.sort(np.array([each.encode() for each in keys.to_pylist()], dtype=bytes))
-        places = np.searchsorted(self._keys, wanted)
-        is_there = places < len(self._keys)
-        is_there[is_there] = self._keys[places[is_there]] == wanted[is_there]
-        return self._rows.take(pa.array(places[is_there]))
+        places = np.searchsorted(known, wanted)
+        is_there = places < len(known)
+        is_there[is_there] = known[places[is_there]] == wanted[is_there]
+        return rows.take(pa.array(places[is_there]))
+
+    return take
 
 
 def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa.Table]:
@@ -436,8 +450,9 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
         held += f" where {key} in (select name from ({names}))"
     count = cursor.sql(f"select count(*) from ({held})").fetchall()[0][0]
     sample = cursor.sql(f"select * from ({held}) limit 1000").to_arrow_table()
-    if sample.nbytes / max(sample.num_rows, 1) * count <= lookup.budget_mebibytes * 2**20:
-        return _SortedRows(cursor.sql(f"{held} order by {key}").to_arrow_table(), key).take
+    # estimated by the first of them
+    if sample.nbytes / max(sample.num_rows, 1) * count <= LOOKUP_MEBIBYTES * 2**20:
+        return _take_sorted(cursor.sql(f"{held} order by {key}").to_arrow_table(), key)
 
     def fetch(keys: pa.Array) -> pa.Table:
         cursor.register("hcat_batch_keys", pa.table({"key": keys}))

@@ -60,10 +60,6 @@ order by schema_name, table_name
 """
 
 
-class DeletionError(ValueError):
-    """The command cannot be carried out; the message is one line."""
-
-
 def forget_interactions(
     project: Path,
     ids: Path,
@@ -79,7 +75,7 @@ def forget_interactions(
         deletion.want(wanted, is_of_people=True)
         if not deletion.count("select count(*) from hcat_known"):
             if deletion.count(_COUNT_UNKNOWN):
-                raise DeletionError(f"{ids}: none of {len(wanted):,} ids is in a landed record")
+                raise ValueError(f"{ids}: none of {len(wanted):,} ids is in a landed record")
             return [
                 ("deleted", f"nothing: all {len(wanted):,} ids were deleted before"),
                 *deletion.name_left(is_done=True),
@@ -104,7 +100,7 @@ def prune_weeks(
         if not found:
             return [("deleted", f"nothing: no interaction was asked in a week before {monday}")]
         if not deletion.count(f"select count(*) {_TIMED} >= $monday", monday=monday):
-            raise DeletionError(f"--before {before} would leave no interaction with a time: weeks are deleted, not all")
+            raise ValueError(f"--before {before} would leave no interaction with a time: weeks are deleted, not all")
         deletion.want(sorted(row[0] for row in found))
         deletion.check_sums(monday)
         return deletion.carry_out("prune", reason, monday)
@@ -128,10 +124,10 @@ def read_ids(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             found = list(_read_ids(path, lines))
     except UnicodeDecodeError as error:
-        raise DeletionError(f"{path} is no UTF-8: save it as UTF-8") from error
+        raise ValueError(f"{path} is no UTF-8: save it as UTF-8") from error
     ids = sorted({each.strip(BLANKS) for each in found} - {""})
     if not ids:
-        raise DeletionError(f"{path} names no interaction")
+        raise ValueError(f"{path} names no interaction")
     return ids
 
 
@@ -139,9 +135,7 @@ def _read_ids(path: Path, lines: Iterable[str]) -> Iterator[str]:
     if path.suffix == ".csv":
         rows = csv.DictReader(lines)
         if "interaction_id" not in (rows.fieldnames or ()):
-            raise DeletionError(
-                f"{path}: no column interaction_id (found: {', '.join(rows.fieldnames or ['nothing'])})"
-            )
+            raise ValueError(f"{path}: no column interaction_id (found: {', '.join(rows.fieldnames or ['nothing'])})")
         yield from (row["interaction_id"] or "" for row in rows)
     elif path.suffix == ".jsonl":
         for number, line in enumerate(lines, start=1):
@@ -149,7 +143,7 @@ def _read_ids(path: Path, lines: Iterable[str]) -> Iterator[str]:
                 try:
                     yield str(json.loads(line)["interaction_id"])
                 except (ValueError, KeyError, TypeError) as error:
-                    raise DeletionError(f"{path}: line {number} is no object with an interaction_id") from error
+                    raise ValueError(f"{path}: line {number} is no object with an interaction_id") from error
     else:
         yield from lines
 
@@ -225,12 +219,12 @@ class _Deletion:
         """Raise an error unless the last build was a whole one, after the last deletion."""
         last = self.rows("select event from hcat_builds order by build_number desc, event = 'started' limit 1")
         if not last or last[0][0] == "started":
-            raise DeletionError("the last build was killed or never ran: build first, so that the sums are whole")
+            raise ValueError("the last build was killed or never ran: build first, so that the sums are whole")
         if self.count(
             "select count(*) from hcat_deletion_log"
             " where after_build_number >= (select max(build_number) from dim_runs)"
         ):
-            raise DeletionError(
+            raise ValueError(
                 "interactions were deleted since the last whole build: build first, so that the sums are right"
             )
 
@@ -242,7 +236,7 @@ class _Deletion:
             " using (interaction_id)",
             monday=monday,
         ):
-            raise DeletionError("interactions came since the last whole build: build first, so that the sums are whole")
+            raise ValueError("interactions came since the last whole build: build first, so that the sums are whole")
 
     def want(self, ids: Sequence[str], *, is_of_people: bool = False) -> None:
         """Write down which interactions go, and what only they lead to; of people, also what cannot be read."""

@@ -1,7 +1,5 @@
 """What each table holds of an interaction: the rules by which ``hcat forget`` and ``hcat prune`` delete."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

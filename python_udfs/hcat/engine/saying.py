@@ -1,7 +1,5 @@
 """What hcat prints: every line passes here, so that no text of a log or of a file name can steer a terminal."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Settings that do not exist: a mistyped var or environment variable is refused, with the nearest name that does."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How work is cut into batches and slices; HCAT_CUT_SMALLER cuts it small for tests, and the rows stay the same."""
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The SQL of staging models over Arrow tables, without dbt: a check of logs must reject what the build rejects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

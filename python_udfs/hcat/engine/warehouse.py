@@ -1,7 +1,5 @@
 """Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

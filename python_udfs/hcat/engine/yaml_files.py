@@ -1,7 +1,5 @@
 """Files of YAML that people write, read strictly: what is wrong with one is one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -28,17 +26,17 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         return super().construct_mapping(node, deep)
 
 
-def load_yaml(path: Path, error_class: type[ValueError] = ValueError) -> Any:
-    """Return what a file holds; an error of `error_class` names the file and the line."""
+def load_yaml(path: Path) -> Any:
+    """Return what a file holds; a ValueError names the file and the line."""
     try:
         return yaml.load(path.read_text(encoding="utf-8-sig"), _Loader)
     except UnicodeDecodeError as error:
-        raise error_class(f"{path} must be UTF-8, got other bytes at position {error.start}") from None
+        raise ValueError(f"{path} must be UTF-8, got other bytes at position {error.start}") from None
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise error_class(f"{path}{line}: {error.problem}") from None
+        raise ValueError(f"{path}{line}: {error.problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise error_class(f"{path} must be YAML, got: {show_value(error)}") from None
+        raise ValueError(f"{path} must be YAML, got: {show_value(error)}") from None
 
 
 def show_value(value: object) -> str:

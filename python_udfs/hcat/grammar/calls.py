@@ -1,7 +1,5 @@
 """Calls of a language model for templates: which prompts are open, what was answered, and the ledger of both."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -64,7 +62,7 @@ def call_for_templates(
     kept = {row["prompt_hash"]: row["answer"] for row in before.to_pylist() if row["answer"] is not None}
     written = [(row["call_id"], row["call_status"]) for row in before.to_pylist()]
     model = LanguageModel(Service(**service, key=os.environ.get(KEY_VARIABLE, "")), dict(sorted(kept.items())))
-    prompt = sql_templates_prompt(schema, settings.count_asked, settings.requirements)
+    prompt = sql_templates_prompt(schema, settings.count_asked)
     asked: list[dict[str, Any]] = []
     if generation_key(prompt) not in settled:
         asked = _ask(model, prompt, settings.count_asked, {"sql_template_id": None, "step": SQL_STEP, "style": None})

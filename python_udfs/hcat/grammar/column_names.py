@@ -1,7 +1,5 @@
 """What the name of a column tells people: its words, and why they would not understand it or find it technical."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Named criteria that every SQL template has to meet, whoever wrote it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -86,14 +84,8 @@ def determined_columns(
             return frozenset(found)
 
 
-def check_sql_template(
-    text: str,
-    schema: Schema,
-    requirements: Requirements | None = None,
-    earlier: Iterable[SqlTemplate] = (),
-) -> TemplateReport:
+def check_sql_template(text: str, schema: Schema, earlier: Iterable[SqlTemplate] = ()) -> TemplateReport:
     """Return one check per criterion for a template, whoever wrote it."""
-    wanted = requirements or Requirements()
     try:
         template = read_sql_template(text, schema)
     except TemplateError as error:
@@ -104,7 +96,7 @@ def check_sql_template(
             for criterion in CRITERIA[:-1]
         ]
         return TemplateReport(text, None, (*checks, _check_line(text)))
-    return TemplateReport(text, template, (*check_logic(template, schema, wanted, earlier), _check_line(text)))
+    return TemplateReport(text, template, (*check_logic(template, schema, Requirements(), earlier), _check_line(text)))
 
 
 def _check_line(text: str) -> Check:
@@ -118,12 +110,10 @@ def check_logic(
     """Yield the checks of a template that could be read, all but that of its line."""
     void, technical = [], []
     for place in (*template.selected, *template.conditions):
-        table = schema.table(template.tables[place.source])
-        column = None if table is None else table.column(place.column)
-        if table is not None and column is not None:
-            one, two = describe_column(column, table, schema)
-            void.append(one)
-            technical.append(two)
+        table, column = schema.find(template.tables[place.source], place.column)
+        one, two = describe_column(column, table, schema)
+        void.append(one)
+        technical.append(two)
     reasons = {
         "columns_meaningful": "; ".join(dict.fromkeys(filter(None, void))),
         "columns_not_technical": "; ".join(dict.fromkeys(filter(None, technical))),

@@ -1,7 +1,5 @@
 """SQL templates enumerated from a schema: every tree of joins along foreign keys, up to a cap."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Queries made from tables as a file of the raw contract, for ``hcat collect``; whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,13 +1,11 @@
 """Fillings of an SQL template."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.sql_templates import Placeholder, SqlTemplate
@@ -17,13 +15,6 @@ MAXIMUM_PRODUCT: Final = 100_000
 
 Value = str | int | float | bool | decimal.Decimal | datetime.date | datetime.time
 """What a filling can be; datetime.datetime is a datetime.date."""
-
-
-class AnswerCheck(NamedTuple):
-    """Status and the answer as text, None unless the status is `single_answer`: a true answer to test against."""
-
-    status: str
-    answer: str | None
 
 
 def write_value(value: Value) -> str:
@@ -71,16 +62,16 @@ def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:
     return hash_text("query_group", template.sql_template_id, *(_key(value) for value in values))
 
 
-def check_answer(rows: Iterable[Sequence[Any]]) -> AnswerCheck:
-    """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer."""
+def check_answer(rows: Iterable[Sequence[Any]]) -> tuple[str, str | None]:
+    """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer or None."""
     distinct = {tuple(map(_answer_text, row)) for row in rows}
     if len(distinct) != 1:
-        return AnswerCheck("several_answers" if distinct else "no_answer", None)
+        return "several_answers" if distinct else "no_answer", None
     (answer,) = distinct
     said = [text for text in answer if text is not None]
     if len(said) < len(answer) or not said:
-        return AnswerCheck("null_answer", None)
-    return AnswerCheck("single_answer", ", ".join(said))
+        return "null_answer", None
+    return "single_answer", ", ".join(said)
 
 
 def _key(value: Value) -> str:

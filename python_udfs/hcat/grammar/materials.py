@@ -1,7 +1,5 @@
 """What templates are made of: settings, the schema, people's seeds and answers of a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,7 +7,6 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hcat.engine.columns import schema
-from hcat.grammar.criteria import ENUMERATED, Requirements
 from hcat.grammar.prompts import MAXIMUM_TEMPLATES, REPLY_SCHEMA_MEMBER, templates_response
 from hcat.grammar.schema import Schema, read_schema
 from hcat.language_models.conversation import LEDGER_FIELDS
@@ -38,8 +35,6 @@ class Settings:
     maximum_templates: int = 40
     texts_per_style: int = 3  # with one, a style could never be right in one wording and wrong in another
     maximum_fillings: int = 10
-    requirements: Requirements = Requirements()  # noqa: RUF009 it cannot be changed
-    enumerated: Requirements = ENUMERATED
 
     def __post_init__(self) -> None:
         """Refuse a generator that does not exist."""

@@ -1,7 +1,5 @@
 """What a language model is asked: SQL templates for a schema, and text templates for an SQL template."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -31,9 +29,9 @@ def templates_response(count: int) -> Mapping[str, Any]:
     return object_of({REPLY_SCHEMA_MEMBER: templates})
 
 
-def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements | None = None) -> list[dict[str, str]]:
+def sql_templates_prompt(schema: Schema, count: int) -> list[dict[str, str]]:
     """Return the messages that ask for SQL templates."""
-    wanted = requirements or Requirements()
+    wanted = Requirements()
     limits = [
         f"Between 0 and {wanted.maximum_joins} joins.",
         f"At most {wanted.maximum_columns} selected columns and {wanted.maximum_placeholders} placeholders.",

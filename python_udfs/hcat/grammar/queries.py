@@ -1,7 +1,5 @@
 """From accepted templates to queries with true answers: fillings are run, and texts are filled with their values."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections import defaultdict
@@ -65,7 +63,7 @@ def answer_fillings(
         if row["template_status"] != "accepted":
             continue
         template = read_sql_template(row["sql_template"], schema)
-        rendered = render_query(template, schema)
+        query, parameters = render_query(template, schema)
         for placeholder in template.placeholders:
             if placeholder not in values:
                 values[placeholder] = [found[0] for found in run(render_values(placeholder, schema), ())]
@@ -73,16 +71,16 @@ def answer_fillings(
         rows = []
         for filling in chosen:
             by_placeholder = dict(zip(template.placeholders, filling, strict=True))
-            bound = [by_placeholder[placeholder] for placeholder in rendered.parameters]
-            check = check_answer(run(rendered.sql, bound))
+            bound = [by_placeholder[placeholder] for placeholder in parameters]
+            status, answer = check_answer(run(query, bound))
             rows.append(
                 {
                     "query_group": query_group_id(template, filling),
                     "sql_template_id": row["sql_template_id"],
-                    "answer_status": check.status,
-                    "reference_answer": check.answer,
+                    "answer_status": status,
+                    "reference_answer": answer,
                     "answer_type": answer_type_of(template, schema),
-                    "sql_text": write_statement(rendered.sql, bound),
+                    "sql_text": write_statement(query, bound),
                     "placeholders": [str(placeholder) for placeholder in template.placeholders],
                     "filled_values": [write_value(value) for value in filling],
                     "count_fillings_possible": count_possible,
@@ -96,10 +94,7 @@ def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
     if len(template.selected) > 1:
         return "description"
     place = template.selected[0]
-    table = schema.table(template.tables[place.source])
-    column = None if table is None else table.column(place.column)
-    if column is None:
-        raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
+    _, column = schema.find(template.tables[place.source], place.column)
     if column.kind in ("number", "date"):
         return "numeric"
     return "location" if _PLACES & set(split_words(column.name)) else "entity"
@@ -143,8 +138,8 @@ def rerun_answers(run: Run, statements: pa.Table) -> pa.Table:
     distinct = {row["query_group"]: row["sql_text"] for row in statements.to_pylist()}
     rows = []
     for group, sql in sorted(distinct.items()):
-        check = check_answer(run(sql, ()))
-        rows.append({"query_group": group, "answer_status": check.status, "reference_answer": check.answer})
+        status, answer = check_answer(run(sql, ()))
+        rows.append({"query_group": group, "answer_status": status, "reference_answer": answer})
     return pa.Table.from_pylist(rows, schema=RERUN_SCHEMA)
 
 

@@ -1,7 +1,5 @@
 """A relational schema as plain data: tables, columns, keys, foreign keys and how many distinct values a column has."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -29,10 +27,6 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": ("date", "datetime", "timestamp", "timestamptz", "time"),
     "boolean": ("bool", "boolean"),
 }
-
-
-class SchemaError(ValueError):
-    """Rows that describe no schema; the message names the row and both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +88,14 @@ class Schema:
         folded = name.casefold()
         return next((table for table in self.tables if table.name.casefold() == folded), None)
 
+    def find(self, table: str, column: str) -> tuple[Table, Column]:
+        """Return a table and its column of these names; ValueError where there is none."""
+        found = self.table(table)
+        own = None if found is None else found.column(column)
+        if found is None or own is None:
+            raise ValueError(f"the schema has no column {table}.{column}")
+        return found, own
+
 
 def column_kind(data_type: str) -> str:
     """Return the kind of a data type as information_schema names it; `other` is neither asked for nor asked by."""
@@ -126,19 +128,18 @@ def read_schema(
         folded = name.casefold()
         namespace = None if row.get("table_schema") is None else _name(row, "table_schema")
         if names.setdefault(folded, name) != name or namespaces.setdefault(folded, namespace) != namespace:
-            raise SchemaError(
+            raise ValueError(
                 f"the tables {namespaces[folded]}.{names[folded]} and {namespace}.{name} cannot be told apart"
             )
-        counts[folded] = _count(row, "count_rows")
-        descriptive = row.get("is_descriptive")
+        counts[folded] = row.get("count_rows")
         column = Column(
             name=_name(row, "column_name"),
             kind=column_kind(str(row.get("data_type") or "")),
-            count_distinct=_count(row, "count_distinct"),
-            is_descriptive=descriptive if isinstance(descriptive, bool) else None,
+            count_distinct=row.get("count_distinct"),
+            is_descriptive=row.get("is_descriptive"),
         )
         if any(other.name.casefold() == column.name.casefold() for other in by_table[folded]):
-            raise SchemaError(f"the table {name} has the column {column.name} twice")
+            raise ValueError(f"the table {name} has the column {column.name} twice")
         by_table[folded].append(column)
     bare = {
         folded: Table(names[folded], tuple(own), (), namespaces[folded], counts[folded])
@@ -166,7 +167,7 @@ def _read_constraints(
             continue
         targets = {_name(row, "referenced_table_name").casefold() for row in rows}
         if len(targets) != 1:
-            raise SchemaError(
+            raise ValueError(
                 f"the foreign key {constraint!r} of {table} must refer to one table, got {sorted(targets)}"
             )
         target, referenced = _find(tables, targets.pop(), rows, "referenced_column_name", constraint)
@@ -183,38 +184,27 @@ def _find(
 ) -> tuple[str, tuple[str, ...]]:
     table = tables.get(folded)
     if table is None:
-        raise SchemaError(f"the constraint {constraint!r} names the table {folded!r}, which has no columns")
+        raise ValueError(f"the constraint {constraint!r} names the table {folded!r}, which has no columns")
     found = []
     for row in rows:
         column = table.column(_name(row, member))
         if column is None:
-            raise SchemaError(f"the constraint {constraint!r} names {row[member]!r}, which {table.name} does not have")
+            raise ValueError(f"the constraint {constraint!r} names {row[member]!r}, which {table.name} does not have")
         found.append(column.name)
     return table.name, tuple(found)
 
 
 def _in_order(source: Iterable[Mapping[str, Any]] | pa.Table) -> list[Mapping[str, Any]]:
     """Return rows by their ordinal position, or where they stand without one."""
-    rows = list(source.to_pylist() if isinstance(source, pa.Table) else source)
-    given = enumerate(_count(row, "ordinal_position") for row in rows)
-    places = [number if position is None else position for number, position in given]
-    return [rows[number] for number in sorted(range(len(rows)), key=places.__getitem__)]
+    rows = source.to_pylist() if isinstance(source, pa.Table) else source
+    return sorted(rows, key=lambda row: row.get("ordinal_position") or 0)
 
 
 def _name(row: Mapping[str, Any], member: str) -> str:
     name = row.get(member)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise SchemaError(
+        raise ValueError(
             f"{member} must be 1 to {MAXIMUM_NAME_CHARACTERS} letters, digits, spaces, '_', '$' or '-', beginning with "
             f"a letter or '_' and not ending with a space or '-', got {str(name)[:80]!r}"
         )
     return name
-
-
-def _count(row: Mapping[str, Any], member: str) -> int | None:
-    count: object = row.get(member)
-    if count is None:
-        return None
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise SchemaError(f"{member} must be an integer of at least 0, got {count!r}")
-    return count

@@ -1,23 +1,14 @@
 """SQL of a template: the line that people edit, and the statements that run, with quoted names and bound values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from hcat.engine.relations import reserved_words
 from hcat.engine.warehouse import quote
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
+from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-class RenderedQuery(NamedTuple):
-    """SQL with ``?`` per parameter, and the placeholder whose value is bound to each of them, in order."""
-
-    sql: str
-    parameters: tuple[Placeholder, ...]
 
 
 def write_sql_template(template: SqlTemplate) -> str:
@@ -25,7 +16,7 @@ def write_sql_template(template: SqlTemplate) -> str:
     several = len(template.tables) > 1
 
     def name(text: str) -> str:
-        is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in RESERVED_WORDS
+        is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in reserved_words()
         return text if is_plain else quote(text)
 
     def column(place: Reference) -> str:
@@ -44,14 +35,13 @@ def write_sql_template(template: SqlTemplate) -> str:
     return f"{text} WHERE {' AND '.join(conditions)};"
 
 
-def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``."""
+def render_query(template: SqlTemplate, schema: Schema) -> tuple[str, list[Placeholder]]:
+    """Return the SQL to run for one filling, quoted names and ``?`` for values, and the placeholder of each value."""
     conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
     columns = [_quote(place, template, schema) for place in template.selected]
     order = ", ".join(str(number) for number in range(1, len(columns) + 1))
     sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} order by {order}"
-    parameters = tuple(Placeholder(template.tables[place.source], place.column) for place in template.conditions)
-    return RenderedQuery(sql, parameters)
+    return sql, [Placeholder(template.tables[place.source], place.column) for place in template.conditions]
 
 
 def render_values(placeholder: Placeholder, schema: Schema) -> str:
@@ -75,10 +65,7 @@ def _join_order(template: SqlTemplate) -> Iterator[tuple[int, Join]]:
 
 
 def _quote(place: Reference, template: SqlTemplate, schema: Schema) -> str:
-    table = schema.table(template.tables[place.source])
-    column = None if table is None else table.column(place.column)
-    if column is None:
-        raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
+    _, column = schema.find(template.tables[place.source], place.column)
     return f"t{place.source + 1}.{quote(column.name)}"
 
 

@@ -1,45 +1,23 @@
 """SQL templates: their types, and a strict reader that brings every spelling of a query logic into one form."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.keys import hash_text
+from hcat.engine.relations import parse_sql
 from hcat.grammar.schema import ForeignKey, Schema, Table
 
 MAXIMUM_TEMPLATE_CHARACTERS: Final = 4_000
 MAXIMUM_SOURCES: Final = 6
 
 
-_TOKEN = re.compile(
-    r"""\s+
-    |(?P<placeholder>'\[[^\[\]'"\n]*\]'|\[[^\[\]'"\n]*\])
-    |(?P<quoted>"(?:[^"\n]|"")+"|`[^`"\n]+`)
-    |(?P<string>'(?:[^'\n]|'')*')
-    |(?P<comment>--|/\*)
-    |(?P<word>[^\W\d][\w$]*)
-    |(?P<number>\d[\d.]*)
-    |(?P<sign><>|!=|<=|>=|[-,.;=*()<>+/%|&?:@{}!^~\\#$])""",
-    re.VERBOSE,
-)
-_PLACEHOLDER = re.compile(r"'?\[([^\[\].]+)\.([^\[\].]+)\]'?")
-_RESERVED_LIST = """
-all and any as asc between by case cross desc distinct else end except exists fetch for from full group having in
-inner intersect into is join lateral left like limit natural not null offset on or order outer qualify right select
-set some then union unique using values when where window with
-"""
-RESERVED_WORDS = frozenset(_RESERVED_LIST.split())
-_STATEMENTS_LIST = """
-alter analyze attach begin call checkpoint commit copy create deallocate delete describe detach drop execute explain
-export grant import insert install load merge pragma prepare replace reset revoke rollback set show truncate update
-use vacuum values
-"""
-_STATEMENTS = frozenset(_STATEMENTS_LIST.split())
+#: A placeholder of a text, in quotes or not, and its parts.
+_BRACKETS = re.compile(r"'?(\[[^\[\]'\"\n]*\])'?")
+_PLACEHOLDER = re.compile(r"\[([^\[\].]+)\.([^\[\].]+)\]")
 
 
 class TemplateError(ValueError):
@@ -116,146 +94,101 @@ class _Parsed:
     conditions: list[tuple[tuple[str | None, str], Placeholder]] = field(default_factory=list)
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-
-
-class _Reader:
-    """Tokens of a template, read one after another."""
-
-    def __init__(self, text: str) -> None:
-        if len(text) > MAXIMUM_TEMPLATE_CHARACTERS:
-            raise TemplateError(
-                "well_formed",
-                f"a template has at most {MAXIMUM_TEMPLATE_CHARACTERS} characters, this one has {len(text)}",
-            )
-        self.tokens: list[_Token] = []
-        position = 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise TemplateError("well_formed", f"cannot read the character {text[position]!r} at {position}")
-            if match.lastgroup == "comment":
-                raise TemplateError("well_formed", "a template holds no comments")
-            if match.lastgroup is not None:
-                self.tokens.append(_Token(match.lastgroup, match.group()))
-            position = match.end()
-        self.position = 0
-
-    def peek(self) -> _Token:
-        return self.tokens[self.position] if self.position < len(self.tokens) else _Token("end", "the end")
-
-    def take(self) -> _Token:
-        token = self.peek()
-        self.position += 1
-        return token
-
-    def accepts(self, *words: str) -> bool:
-        """Take the next token if it is one of these key words or signs."""
-        token = self.peek()
-        if token.kind in ("word", "sign") and token.text.casefold() in words:
-            self.position += 1
-            return True
-        return False
-
-    def expect(self, word: str) -> None:
-        if not self.accepts(word):
-            raise TemplateError("well_formed", f"expected {word.upper()}, got {self.peek().text[:80]!r}")
-
-    def name(self) -> str:
-        token = self.take()
-        if token.kind == "quoted":
-            return token.text[1:-1].replace('""', '"')
-        if token.kind == "word" and token.text.casefold() not in RESERVED_WORDS:
-            return token.text
-        raise TemplateError("well_formed", f"expected a name, got {token.text[:80]!r}")
-
-    def column(self) -> tuple[str | None, str]:
-        first = self.name()
-        return (first, self.name()) if self.accepts(".") else (None, first)
-
-
 def _parse(text: str) -> _Parsed:
-    reader, parsed = _Reader(text), _Parsed()
-    first = reader.peek()
-    if first.kind == "word" and first.text.casefold() in _STATEMENTS:
-        raise TemplateError("select_only", f"a template is a SELECT query, this one is {first.text.upper()[:80]}")
-    if reader.accepts("with"):
-        raise TemplateError("well_formed", "a template has no WITH")
-    reader.expect("select")
-    reader.accepts("distinct")
-    while True:
-        if reader.peek().text == "*":
-            raise TemplateError("columns_named", "columns are selected by name, got *")
-        name = reader.name()
-        if reader.accepts("."):
-            if reader.peek().text == "*":
-                raise TemplateError("columns_named", f"columns are selected by name, got {name[:80]}.*")
-            parsed.selected.append((name, reader.name()))
-        else:
-            parsed.selected.append((None, name))
-        if not reader.accepts(","):
-            break
-    reader.expect("from")
-    parsed.sources.append(_parse_source(reader))
-    while reader.peek().text.casefold() in ("join", "inner"):
-        reader.accepts("inner")
-        reader.expect("join")
-        parsed.sources.append(_parse_source(reader))
-        reader.expect("on")
-        equalities = []
-        while True:
-            left = reader.column()
-            reader.expect("=")
-            equalities.append((left, reader.column()))
-            if not reader.accepts("and"):
-                break
-        parsed.joins.append(equalities)
+    """Return the names of a template, read by DuckDB; whatever templates do not have is refused."""
+    if len(text) > MAXIMUM_TEMPLATE_CHARACTERS:
+        raise TemplateError(
+            "well_formed", f"a template has at most {MAXIMUM_TEMPLATE_CHARACTERS} characters, this one has {len(text)}"
+        )
+    if "--" in text or "/*" in text:
+        raise TemplateError("well_formed", "a template holds no comments")
+    written = _BRACKETS.sub(r'"\1"', text).replace("`", '"')
+    said = parse_sql(written)
+    statements = said.get("statements", ())
+    if said.get("error_type") == "not implemented" or len(statements) > 1:
+        found = ", ".join(part.split()[0].upper()[:80] for part in text.split(";") if part.strip())
+        raise TemplateError("select_only", f"a template is one statement, a SELECT query, got {found}")
+    if not statements:
+        raise TemplateError("well_formed", f"cannot read a SELECT: {said.get('error_message', 'got nothing')[:80]}")
+    node, parsed = statements[0]["node"], _Parsed()
+    if node["type"] != "SELECT_NODE" or node["cte_map"]["map"]:
+        found = "WITH" if node["type"] == "SELECT_NODE" else node["type"]
+        raise TemplateError("well_formed", f"got {found}, which templates do not have")
+    # a plain DISTINCT is no other query: what runs is always distinct
+    node["modifiers"] = [each for each in node["modifiers"] if each.get("distinct_on_targets", True)]
+    _refuse(node, "modifiers", "group_expressions", "having", "qualify", "sample")
+    for column in node["select_list"]:
+        if column["class"] == "STAR":
+            relation = f"{column['relation_name'][:80]}." if column["relation_name"] else ""
+            raise TemplateError("columns_named", f"columns are selected by name, got {relation}*")
+        parsed.selected.append(_read_column(column))
+    _read_source(node["from_table"], parsed)
     if len(parsed.sources) > MAXIMUM_SOURCES:
         raise TemplateError(
             "well_formed", f"a template reads at most {MAXIMUM_SOURCES} tables, got {len(parsed.sources)}"
         )
-    if reader.accepts("where"):
-        while True:
-            column = reader.column()
-            sign = reader.take()
-            if sign.text != "=":
-                raise TemplateError("well_formed", f"conditions compare by =, got {sign.text[:80]!r}")
-            parsed.conditions.append((column, _parse_placeholder(reader.take())))
-            if not reader.accepts("and"):
-                break
-    reader.accepts(";")
-    if reader.peek().kind != "end":
-        rest = reader.peek().text
-        if reader.tokens[reader.position - 1].text == ";":
-            raise TemplateError("select_only", f"a template is one statement, got {rest[:80]!r} after its end")
-        raise TemplateError("well_formed", f"got {rest[:80]!r}, which templates do not have")
+    for left, right in _read_equalities(node["where_clause"]) if node["where_clause"] else ():
+        parsed.conditions.append((_read_column(left), _read_placeholder(right)))
     if not parsed.conditions:
         raise TemplateError("has_placeholder", "WHERE must hold at least one placeholder, got none")
     return parsed
 
 
-def _parse_source(reader: _Reader) -> tuple[str, str]:
-    table = reader.name()
-    has_alias = reader.accepts("as")
-    token = reader.peek()
-    is_name = token.kind == "quoted" or (token.kind == "word" and token.text.casefold() not in RESERVED_WORDS)
-    return table, reader.name() if has_alias or is_name else table
+def _refuse(part: Mapping[str, Any], *names: str) -> None:
+    """Refuse parts of a query; what runs is made of names alone, so that a part that is not listed is left out."""
+    for value, name in ((part.get(name), name) for name in names):
+        if value:
+            found = value[0]["type"] if name == "modifiers" else name.upper()
+            raise TemplateError("well_formed", f"got {found}, which templates do not have")
 
 
-def _parse_placeholder(token: _Token) -> Placeholder:
-    if token.kind == "placeholder":
-        match = _PLACEHOLDER.fullmatch(token.text)
-        if match is not None:
-            return Placeholder(match[1], match[2])
-        raise TemplateError("placeholder_format", f"a placeholder is [Table.Column], got {token.text[:80]!r}")
-    if token.kind in ("string", "number"):
+def _read_source(table: Mapping[str, Any], parsed: _Parsed) -> None:
+    if table["type"] == "JOIN":
+        _refuse(table, "using_columns")
+        if (table["join_type"], table["ref_type"]) != ("INNER", "REGULAR") or table["right"]["type"] == "JOIN":
+            kind = f"a {table['join_type']} {table['ref_type']} join"
+            raise TemplateError("well_formed", f"tables are joined one by one by JOIN ... ON, got {kind}")
+        _read_source(table["left"], parsed)
+        _read_source(table["right"], parsed)
+        pairs = _read_equalities(table["condition"])
+        parsed.joins.append([(_read_column(left), _read_column(right)) for left, right in pairs])
+        return
+    if table["type"] != "BASE_TABLE":
+        raise TemplateError("well_formed", f"expected FROM a table, got {table['type']}")
+    _refuse(table, "schema_name", "catalog_name", "column_name_alias", "sample", "at_clause")
+    parsed.sources.append((table["table_name"], table["alias"] or table["table_name"]))
+
+
+def _read_equalities(condition: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield the sides of what is compared by = and joined by AND."""
+    if condition["type"] == "CONJUNCTION_AND":
+        for each in condition["children"]:
+            yield from _read_equalities(each)
+    elif condition["type"] == "COMPARE_EQUAL":
+        yield condition["left"], condition["right"]
+    else:
+        raise TemplateError("well_formed", f"conditions compare by = and are joined by AND, got {condition['type']}")
+
+
+def _read_column(column: Mapping[str, Any]) -> tuple[str | None, str]:
+    if column["class"] != "COLUMN_REF" or len(column["column_names"]) > 2:
+        raise TemplateError("well_formed", f"expected a column, got {column['type']}")
+    _refuse(column, "alias")
+    *qualifier, name = column["column_names"]
+    return (qualifier[0] if qualifier else None), name
+
+
+def _read_placeholder(value: Mapping[str, Any]) -> Placeholder:
+    written = ".".join(value.get("column_names", [value["type"]]))
+    match = _PLACEHOLDER.fullmatch(written)
+    if match is not None:
+        return Placeholder(match[1], match[2])
+    if value["class"] == "CONSTANT":
         # not shown: a value that a person wrote into a template is somebody's data
         raise TemplateError(
             "placeholder_format", "values are not written but bound, compare with [Table.Column]; got a value"
         )
-    raise TemplateError("placeholder_format", f"a column is compared with [Table.Column], got {token.text[:80]!r}")
+    raise TemplateError("placeholder_format", f"a column is compared with [Table.Column], got {written[:80]!r}")
 
 
 def _resolve(parsed: _Parsed, schema: Schema) -> SqlTemplate:

@@ -1,7 +1,5 @@
 """SQL templates with their checks and texts: who wrote them, which take precedence, and what became of each."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,7 +10,7 @@ import pyarrow as pa
 
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
-from hcat.grammar.criteria import TemplateReport, check_sql_template
+from hcat.grammar.criteria import ENUMERATED, TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.materials import Materials
 from hcat.grammar.prompts import generation_key, sql_templates_prompt, text_templates_prompt
@@ -70,16 +68,16 @@ def collect_templates(materials: Materials) -> list[Candidate]:
     written = [
         ("person", row["template_id"], row["sql_template"]) for row in edits.values() if row["sql_template"] is not None
     ]
-    key = generation_key(sql_templates_prompt(schema, settings.count_asked, settings.requirements))
+    key = generation_key(sql_templates_prompt(schema, settings.count_asked))
     written += [("language_model", None, text) for text in materials.replies(key)]
     # so many that the limit is reached also where others wrote the same or people switched some off
     cap = settings.maximum_templates + len(written) + len(edits)
-    enumerated = enumerate_sql_templates(schema, cap, settings.enumerated)
+    enumerated = enumerate_sql_templates(schema, cap, ENUMERATED)
     written += [("enumerated", None, write_sql_template(template)) for template in enumerated]
     candidates: dict[str, Candidate] = {}
     accepted: list[SqlTemplate] = []
     for origin, given_id, text in written:
-        report = check_sql_template(text, schema, settings.requirements, accepted)
+        report = check_sql_template(text, schema, accepted)
         logic = None if report.template is None else report.template.sql_template_id
         sql_template_id = given_id or logic or hash_text("unreadable", text)
         edit = edits.get(sql_template_id)
@@ -164,7 +162,7 @@ def make_templates(materials: Materials) -> pa.Table:
 def _describe(template: SqlTemplate, schema: Schema) -> dict[str, Any]:
     return {
         "logic_id": template.sql_template_id,
-        "sql_query": render_query(template, schema).sql,
+        "sql_query": render_query(template, schema)[0],
         "placeholders": [str(each) for each in template.placeholders],
         "count_joins": len(template.joins),
         "count_columns": len(template.selected),

@@ -1,7 +1,5 @@
 """Text templates: what a person would type to ask an SQL template, as many in each of two contrasting styles."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,18 +16,6 @@ HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
     "form": ("interrogative", "directive"),
 }
 STYLES: Final = tuple(style for pair in HYPOTHESES.values() for style in pair)
-
-#: What can be wrong with a text template.
-TEXT_FAULTS: Final = (
-    "empty",
-    "too_long",
-    "not_one_line",  # line breaks and other control characters
-    "malformed_placeholder",  # a bracket that is no [Table.Column]
-    "foreign_placeholder",  # not of the SQL template
-    "missing_placeholder",
-    "repeated_placeholder",
-    "duplicate",  # the same text again for the SQL template
-)
 
 MAXIMUM_TEXT_CHARACTERS: Final = 2_000
 MINIMUM_LONG_WORDS: Final = 30
@@ -73,7 +59,7 @@ def describe_template(template: SqlTemplate) -> tuple[str, str]:
 
 
 def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used."""
+    """Return the faults of a text for an SQL template; none if it can be used."""
     # two conditions may share a placeholder (two rows of one table), and the text may then say it twice
     wanted = Counter(_fold(f"{template.tables[place.source]}.{place.column}") for place in template.conditions)
     found = Counter(map(_fold, _BRACKETS.findall(text)))
@@ -81,26 +67,22 @@ def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str]
     faults = {
         "empty": not rest.strip(" '\"\t.?!"),
         "too_long": len(text) > MAXIMUM_TEXT_CHARACTERS,
+        # line breaks and other control characters
         "not_one_line": _CONTROL.search(text.strip()) is not None,
+        # a bracket that is no [Table.Column]
         "malformed_placeholder": bool(set("[]") & set(rest)) or any(inner.count(".") != 1 for inner in found),
         "foreign_placeholder": any(inner not in wanted for inner in found if inner.count(".") == 1),
         "missing_placeholder": not set(wanted) <= set(found),
         "repeated_placeholder": any(found[inner] > count for inner, count in wanted.items()),
         "duplicate": same_text_key(text) in {same_text_key(other) for other in earlier},
     }
-    return tuple(fault for fault in TEXT_FAULTS if faults[fault])
+    return tuple(fault for fault, is_there in faults.items() if is_there)
 
 
 def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
     """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value."""
     known = {_fold(str(placeholder)[1:-1]): value for placeholder, value in values.items()}
-
-    def fill(match: re.Match[str]) -> str:
-        if _fold(match[1]) not in known:
-            raise ValueError(f"the placeholder [{match[1][:80]}] has no value, known are {sorted(known)}")
-        return known[_fold(match[1])]
-
-    return _BRACKETS.sub(fill, text)
+    return _BRACKETS.sub(lambda match: known[_fold(match[1])], text)
 
 
 def _fold(inner: str) -> str:

@@ -1,7 +1,5 @@
 """One question to a language model: ask, read strictly, ask again if the reply is unusable, and record every call."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final

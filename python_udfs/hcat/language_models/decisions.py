@@ -4,8 +4,6 @@ The protocol is that of System One models: ``POST .../v1/systemone`` with ``mode
 question of the type ``choice`` has named options, and its answer says the probability of each.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

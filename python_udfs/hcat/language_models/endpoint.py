@@ -1,7 +1,5 @@
 """Asking a language model: any endpoint that speaks the chat completions protocol of OpenAI."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

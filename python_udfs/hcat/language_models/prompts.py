@@ -1,7 +1,5 @@
 """What all prompts are made of: texts of a file, two messages, and the JSON schema of the reply."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

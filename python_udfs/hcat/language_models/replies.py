@@ -1,7 +1,5 @@
 """Reading the reply of a language model: the JSON object that was asked for, or the reason why there is none."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Find postal addresses by rules: from a street, a unit, a box or a postcode on, over commas and lines."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -210,7 +208,9 @@ def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | No
         if token.kind == "number":
             return (past + 1, "street") if has_street and len(token.text) <= 5 else None
         if token.kind == "word":
-            is_opener = past == index and (token.lower in _STREET_OPENERS or _is_abbreviated_calle(tokens, index))
+            # "c/" is a calle
+            is_calle = token.lower == "c" and index + 1 < len(tokens) and tokens[index + 1].text == "/"
+            is_opener = past == index and (token.lower in _STREET_OPENERS or is_calle)
             has_street = has_street or is_opener or _has_street_ending(token.lower)
             if not (
                 token.text[0].isupper() or is_opener or token.lower in _PARTICLES or _has_street_ending(token.lower)
@@ -220,10 +220,6 @@ def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | No
             return None
         past += 1
     return None
-
-
-def _is_abbreviated_calle(tokens: Sequence[Token], index: int) -> bool:
-    return tokens[index].lower == "c" and index + 1 < len(tokens) and tokens[index + 1].text == "/"
 
 
 def _extend_right(tokens: Sequence[Token], past: int, end: int, text: str) -> int:

@@ -1,14 +1,13 @@
 """Find where a value of an answer comes from, in a normalised form: the query, the context, or neither."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
+from hcat.language.kinds import MONTHS
 from hcat.privacy.identifiers import DATE_PATTERN, find_emails
 from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
@@ -34,8 +33,7 @@ _EXTENSION = re.compile(r"(?:x|ext\.?|extension) ?[0-9]{1,6}\Z", re.IGNORECASE)
 _DATE = re.compile(DATE_PATTERN, re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+(?:[,. ][0-9]{3})*(?:[.,][0-9]{1,2})?(?![0-9])")
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NUMBER: Final = {month: number for number, month in enumerate(_MONTHS, start=1)}
+_MONTH_NUMBER: Final = {month[:3]: number for number, month in enumerate(MONTHS, start=1)}
 
 
 class _Reading:
@@ -156,17 +154,11 @@ def _fold_words(text: str) -> list[str]:
     return [_SAME_WORDS.get(word, word) for word in re.findall(r"[^\W_]+", plain)]
 
 
-Reader = Callable[[str], _Reading]
+#: Prepares a query or chunk for lookups; whoever reads a batch clears it behind.
+read_once = lru_cache(maxsize=4096)(_Reading)
 
 
-def make_reader() -> Reader:
-    """Return a function that prepares a query or chunk for lookups; the last 4,096 distinct texts are cached."""
-    return lru_cache(maxsize=4096)(_Reading)
-
-
-def expose_spans(
-    answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str], read: Reader
-) -> list[dict[str, Any]]:
+def expose_spans(answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str]) -> list[dict[str, Any]]:
     """Return one finding per distinct value of an answer, in order of first occurrence."""
     findings: dict[tuple[str, str], dict[str, Any]] = {}
     for span in spans:
@@ -178,7 +170,7 @@ def expose_spans(
         findings[key] = {
             "finding_index": len(findings),
             "entity_type": span.entity_type,
-            "exposure": _find_exposure(value, span.entity_type, query, chunks, read),
+            "exposure": _find_exposure(value, span.entity_type, query, chunks),
             "masked": mask_value(value, span.entity_type),
             "rule": span.rule,
             "first_start": span.start,
@@ -188,9 +180,9 @@ def expose_spans(
     return list(findings.values())
 
 
-def _find_exposure(value: str, entity_type: str, query: str, chunks: Sequence[str], read: Reader) -> str:
-    if query and read(query).holds(value, entity_type):
+def _find_exposure(value: str, entity_type: str, query: str, chunks: Sequence[str]) -> str:
+    if query and read_once(query).holds(value, entity_type):
         return "in_query"
-    if any(read(chunk).holds(value, entity_type) for chunk in chunks):
+    if any(read_once(chunk).holds(value, entity_type) for chunk in chunks):
         return "in_context"
     return "leaked"

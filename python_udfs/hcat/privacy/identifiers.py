@@ -1,7 +1,5 @@
 """Find numbers and contact details in folded texts: check digits, fixed forms, and words that announce them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Mask personal data in texts: a mask shows the type of a value, and of long numbers the last characters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Find names of persons and places by cues in the text, and by lists of names and ordinary words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

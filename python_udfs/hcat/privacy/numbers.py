@@ -1,7 +1,5 @@
 """Tell numbers that identify nobody from those that do by what stands around: one in ten has a valid check digit."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

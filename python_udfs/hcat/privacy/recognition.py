@@ -1,16 +1,26 @@
 """Find all personal data of a text, without overlap: by rules, by the tagger of spaCy and by Presidio."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
+from hcat.privacy.addresses import find_addresses
+from hcat.privacy.identifiers import (
+    find_accounts,
+    find_cards,
+    find_emails,
+    find_ibans,
+    find_patterns,
+    find_phones,
+    find_references,
+    find_ssns,
+    find_transactions,
+)
+from hcat.privacy.names import find_cued_places, find_persons
 from hcat.privacy.numbers import identifies_nobody
-from hcat.privacy.presidio import ask_presidio
-from hcat.privacy.rules import find_by_rules
 from hcat.privacy.spans import ENTITY_TYPES, Span, fold_text, read_tokens
 from hcat.privacy.tagger import tag_texts
 
@@ -24,6 +34,72 @@ _UNCUED_PERSON_RULES = frozenset(("tagger", "tagger_and_name", "given_name", "gi
 _LIST = re.compile(
     r"[^\W\d_][\w'\u2019-]{1,24}(?:, ?[^\W\d_][\w'\u2019-]{1,24}){1,30}(?:,? (?:and|or|&) [^\W\d_][\w'\u2019-]{1,24})?"
 )
+
+
+_DIGIT_RUN = re.compile(r"[0-9]")
+_SIX_CLOSE_DIGITS = re.compile(r"[0-9](?:[ ./()-]{0,3}[0-9]){5}")
+_TWELVE_CLOSE_DIGITS = re.compile(r"[0-9](?:[^A-Za-z0-9\n]{0,3}[0-9]){11}")
+_FOUR_CLOSE_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){3}")
+#: Recognisers of numbers. Each is skipped unless its short expression matches, because most texts have few digits.
+_NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Pattern[str]], ...]] = (
+    (find_cards, _TWELVE_CLOSE_DIGITS),
+    (find_ibans, _DIGIT_RUN),
+    (find_ssns, _SIX_CLOSE_DIGITS),
+    (find_phones, _SIX_CLOSE_DIGITS),
+    (find_accounts, _FOUR_CLOSE_DIGITS),
+    (find_references, re.compile(r"[0-9](?:[A-Z/-]{0,110}[0-9]){3}", re.IGNORECASE)),
+    (find_transactions, _DIGIT_RUN),
+)
+
+
+def find_by_rules(text: str) -> list[Span]:
+    """Return the spans that all rules find in a text; spans may overlap."""
+    folded = fold_text(text)
+    tokens = read_tokens(folded)
+    found: list[Span] = []
+    for recognise, necessary in _NUMBER_RECOGNISERS:
+        if necessary.search(folded):
+            found += recognise(folded)
+    found += find_emails(folded)
+    found += find_patterns(folded)
+    found += find_addresses(folded, tokens)
+    found += find_persons(folded, tokens)
+    found += find_cued_places(folded, tokens)
+    return found
+
+
+#: Recogniser that verifies a check sum -> type of what it finds, and a short expression that must match before it is
+#: asked: Presidio is slow even where it finds nothing.
+_RECOGNISERS: Final = {
+    "CreditCardRecognizer": ("card", re.compile(r"\d{4}[- ]?\d{3}")),
+    "IbanRecognizer": ("iban", re.compile(r"[a-z]{2}\d{2}[ -]?[a-z0-9]{4}", re.IGNORECASE)),
+    "CryptoRecognizer": ("account", re.compile(r"[a-z0-9]{26}", re.IGNORECASE)),
+}
+
+#: Presidio gives 1.0 to a confirmed check sum and less to a bare pattern.
+_MINIMUM_SCORE: Final = 0.5
+
+
+@cache
+def _load(name: str) -> Any:
+    from presidio_analyzer import predefined_recognizers
+
+    return getattr(predefined_recognizers, name)()
+
+
+def ask_presidio(text: str, *, is_necessary_only: bool = True) -> list[Span]:
+    """Return the spans that recognisers of Presidio find in a text; none for a text without a digit."""
+    if not any(character.isdigit() for character in text):
+        return []
+    folded = fold_text(text)
+    return [
+        Span(result.start, result.end, entity_type, "presidio")
+        for name, (entity_type, necessary) in _RECOGNISERS.items()
+        if not is_necessary_only or necessary.search(folded)
+        for recogniser in [_load(name)]
+        for result in recogniser.analyze(folded, recogniser.supported_entities, None) or []
+        if result.score >= _MINIMUM_SCORE
+    ]
 
 
 def find_spans(texts: Sequence[str], *, is_tagged: bool = True) -> list[list[Span]]:

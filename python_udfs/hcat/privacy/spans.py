@@ -3,8 +3,6 @@
 All repeats in expressions are bounded, and tokens are read once, so that work grows in proportion to a text.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Findings are kept as places and masks, never as words.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +18,7 @@ from hcat.engine.columns import schema
 from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
 from hcat.engine.sizes import BATCH_TEXTS
-from hcat.privacy.exposure import FINDING_COLUMNS, expose_spans, make_reader
+from hcat.privacy.exposure import FINDING_COLUMNS, expose_spans, read_once
 from hcat.privacy.masking import apply_masks, mask_value
 from hcat.privacy.names import is_person_field
 from hcat.privacy.recognition import find_spans
@@ -244,11 +242,11 @@ def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
         interaction_id, exposure_key, answer (str), spans (of the answer, as in :data:`RECOGNISED_SCHEMA`), query (str
         or null), contexts (list of str or null).
     """
-    read = make_reader()
     rows = []
     for row in batch.to_pylist():
         spans = [Span(span["start"], span["end"], span["entity_type"], span["rule"]) for span in row["spans"]]
         chunks = [chunk for chunk in row["contexts"] or [] if chunk]
         key = {"interaction_id": row["interaction_id"], "exposure_key": row["exposure_key"]}
-        rows += [key | finding for finding in expose_spans(row["answer"], spans, row["query"] or "", chunks, read)]
+        rows += [key | finding for finding in expose_spans(row["answer"], spans, row["query"] or "", chunks)]
+    read_once.cache_clear()
     return pa.RecordBatch.from_pylist(rows, schema=EXPOSED_SCHEMA)

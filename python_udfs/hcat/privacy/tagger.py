@@ -1,13 +1,11 @@
 """Find persons and places that no cue announces, with the entity tagger of an offline spaCy pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any, Final
 
-from hcat.engine.devices import TAGGER, ModelError, check_package
+from hcat.engine.devices import TAGGER, check_package
 from hcat.engine.saying import Progress
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
@@ -37,14 +35,9 @@ _DETERMINERS = frozenset(["the", "a", "an", "our", "your", "this", "that", "thes
 @cache
 def load_tagger(unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
     """Return the spaCy pipeline without the parts that are not used, loaded once per process."""
-    try:
-        import spacy
+    import spacy
 
-        return spacy.load(check_package(TAGGER), exclude=list(unused))
-    except (ImportError, OSError) as error:
-        raise ModelError(
-            f"privacy needs spaCy and the pipeline {DEFAULT_MODEL!r}, which come with hcat, got: {error}"
-        ) from None
+    return spacy.load(check_package(TAGGER), exclude=list(unused))
 
 
 def tag_texts(texts: Sequence[str]) -> Iterator[list[Span]]:

@@ -1,7 +1,5 @@
 """All that labels say about scores, thresholds and prediction sets, measured in one go."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from hcat.calibration.audits import check_audits

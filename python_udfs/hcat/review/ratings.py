@@ -1,7 +1,5 @@
 """What raters have said of a round so far: what the last build read, and what was imported since."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

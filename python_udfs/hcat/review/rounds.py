@@ -1,7 +1,5 @@
 """A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How many labels a target needs: the plan of the seed `review_targets`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Sheets for raters: a review round goes out as a CSV that a spreadsheet opens, and comes back as ratings."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What the ratings of a round are worth as of the last build, and what more of them would change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final

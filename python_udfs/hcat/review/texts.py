@@ -1,7 +1,5 @@
 """Texts of interactions for people who rate them: as the marts show them, or as they were logged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low

@@ -1,7 +1,5 @@
 """Differences between sides at equal group size: intervals and a permutation test over whole groups."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ A document that a right answer of the group had was enough there (Li et al. 2024
 where one document suffices and right answers rest on documents, not on what the model knew beforehand.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from itertools import groupby

@@ -4,8 +4,6 @@ R rises when groups are small: with answers that are right by chance, independen
 R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and its chance value stands beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final, NamedTuple

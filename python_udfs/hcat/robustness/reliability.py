@@ -3,8 +3,6 @@
 Answers to queries of one group succeed and fail together, so that intervals count groups and not answers.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

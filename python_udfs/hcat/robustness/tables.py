@@ -1,7 +1,5 @@
 """All that is measured of robustness in one table, as the dbt model int_robustness_measured calls it."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from hcat.engine.columns import stack_parts

@@ -1,7 +1,5 @@
 """What a variant of a query changes: the score, and whether the answer is still right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -6,8 +6,6 @@ have unequal spread (Janssen 1997). *No bias* is said by a test of its own, two 
 (Schuirmann 1987), never by a gap that was not found.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple

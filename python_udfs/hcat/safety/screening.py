@@ -3,8 +3,6 @@
 Advice and purpose are told by the cosine to the nearest example of a seed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers of sampled chunks by stratum, between a minimum and all chunks."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

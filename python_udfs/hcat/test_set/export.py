@@ -1,7 +1,5 @@
 """The test set as a file: accepted queries and their variants, in the raw contract, for ``hcat collect``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
@@ -87,13 +85,9 @@ def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[d
 
 def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
     """Return how many records were rejected, for the kinds of which any were."""
+    count = "select count(*) as n from base_{} where record_status = 'rejected'"
     with open_warehouse(warehouse) as opened:
-        counted = {
-            entity: opened.rows(
-                f"select count(*) as n from base_{entity} where record_status = 'rejected'", (f"base_{entity}",)
-            )
-            for entity in _READ
-        }
+        counted = {entity: opened.rows(count.format(entity), (f"base_{entity}",)) for entity in _READ}
     return {entity: rows[0]["n"] for entity, rows in counted.items() if rows and rows[0]["n"]}
 
 

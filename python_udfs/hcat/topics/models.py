@@ -1,7 +1,5 @@
 """Topics of texts from their vectors: smooth, reduce, cluster, name, compare."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter
@@ -47,10 +45,6 @@ _LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
 _thread_limit_lock = threading.RLock()
 
 
-class TopicError(ValueError):
-    """Settings of topics are invalid, or a library that they need is missing."""
-
-
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
     """How vectors become topics."""
@@ -76,7 +70,7 @@ class TopicSettings:
         for name, known in (("method", METHODS), ("reduction", REDUCTIONS)):
             if getattr(self, name) not in known:
                 asked = getattr(self, name)
-                raise TopicError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")
+                raise ValueError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")
 
 
 class Clustering(NamedTuple):
@@ -84,11 +78,6 @@ class Clustering(NamedTuple):
 
     labels: Labels
     space: Floats
-
-    @property
-    def count_topics(self) -> int:
-        """Number of clusters without noise."""
-        return int(self.labels.max(initial=NOISE)) + 1
 
 
 def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int | None = None) -> Clustering:
@@ -140,7 +129,7 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
     try:
         from umap import UMAP  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
-        raise TopicError(
+        raise ValueError(
             "reduction 'umap' needs umap-learn, which is not installed: pip install umap-learn, or choose pca"
         ) from error
     neighbours = min(UMAP_NEIGHBOURS, len(vectors) - 1)

@@ -1,7 +1,5 @@
 """Names of topics: noun phrases where a tagger reads the language of the texts, single words elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Topics for queries without one: seeded k-means over sentence embeddings, named by their most typical words."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Topics of chunks as Arrow tables: fits with lasting ids, topics of chunks, stability."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -94,7 +92,7 @@ def fit_topics(
 
     Raises
     ------
-    TopicError
+    ValueError
         If a setting is invalid.
     """
     chosen = TopicSettings(**settings)
@@ -113,12 +111,12 @@ def fit_topics(
     centres = find_centres(vectors, clustering.labels)
     earlier = last.filter(pc.not_equal(last["topic_id"], NOISE_TOPIC))
     # texts of one corpus have much in common, and topics differ by the rest
-    is_one = min(earlier.num_rows, clustering.count_topics) == 1
+    is_one = min(earlier.num_rows, len(centres)) == 1
     middle = np.zeros(vectors.shape[1]) if is_one else vectors.mean(axis=0, dtype=np.float64)
     placed = _place_again(earlier, text_ids, vectors, encoder_key, middle)
     kept = match_centres(placed, centres - middle, MATCH_SIMILARITY)
-    names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, clustering.count_topics)
-    called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics, **naming)
+    names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, len(centres))
+    called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, len(centres), **naming)
     number = max(fits["fit_number"].to_pylist(), default=0) + 1 if fits is not None else 1
     fit_id = hash_text("topic fit", str(number), described)
     silhouette = measure_silhouette(clustering, chosen.random_seed)
@@ -128,15 +126,16 @@ def fit_topics(
         "encoder_key": encoder_key,
         "settings": described,
         "fit_number": number,
-        "count_topics": clustering.count_topics,
+        "count_topics": len(centres),
         "silhouette": None if np.isnan(silhouette) else silhouette,
         "picture_origin": origin.tolist(),
         "picture_x_axis": axes[0].tolist(),
         "picture_y_axis": axes[1].tolist(),
     }
-    topics = []
+    topics, has_noise = [], chosen.method != "k_means"
     for label, name in enumerate(names):
         members = np.flatnonzero(clustering.labels == label)
+        cosines = vectors[members].astype(np.float64) @ unit_rows(centres[label][None])[0]
         topics.append(
             {
                 "topic_id": name,
@@ -147,12 +146,12 @@ def fit_topics(
                 "count_fitted": len(members),
                 # a cosine may exceed 1 in its last digit
                 "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
-                "least_similarity": _least_similarity(chosen, vectors[members], centres[label]),
+                "least_similarity": float(np.quantile(cosines, MEMBER_QUANTILE)) if has_noise else None,
                 "centre": centres[label].tolist(),
                 "text_ids": [text_ids[row] for row in members],
             }
         )
-    if chosen.method != "k_means":
+    if has_noise:
         members = np.flatnonzero(clustering.labels == NOISE)
         empty: dict[str, Any] = {
             "topic_id": NOISE_TOPIC,
@@ -300,9 +299,3 @@ def _name_topics(
     given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
     numbers = count(1 + max((int(name.rsplit("_", 1)[1]) for name in given), default=0))
     return [earlier[kept[label][0]] if label in kept else f"topic_{next(numbers):03d}" for label in range(count_topics)]
-
-
-def _least_similarity(settings: TopicSettings, members: Vectors, centre: Floats) -> float | None:
-    if settings.method == "k_means":
-        return None
-    return float(np.quantile(members.astype(np.float64) @ unit_rows(centre[None])[0], MEMBER_QUANTILE))

@@ -5,6 +5,7 @@ import errno
 import json
 import logging
 import os
+import re
 import signal
 import threading
 import time
@@ -21,11 +22,11 @@ from alert_materials import Hcat
 from builds import load_service
 from loopback import Loopback, start_server
 
-from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
+from hcat.collection.endpoint import Endpoint, read_endpoint
 from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, open_journal, read_journal
-from hcat.collection.paths import PathError, parse_path
+from hcat.collection.paths import PathError, ReplyError, parse_path
 from hcat.collection.queries import Query, read_queries
-from hcat.collection.replies import ReplyError, read_reply
+from hcat.collection.replies import read_reply
 from hcat.collection.run import collect, describe_first_request, identify
 from hcat.collection.sending import Sender
 from hcat.engine.http import REDACTED, is_plain_on_this_machine, keeps_secrets, read_retry_after
@@ -156,7 +157,7 @@ class Waits:
             "limits.timeout_seconds must be a number from 0.01 to 3600, got the number -1",
         ),
         ("attempts: 6", "attempts: 6\n  attempts: 7", "line 29: the key attempts stands here twice"),
-        ("attempts: 6", "retries: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
+        ("attempts: 6", "retries: 6", "limits knows the keys concurrency, timeout_seconds, attempts"),
     ],
 )
 def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -164,9 +165,8 @@ def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: 
     assert text.count(old) == 1 or old in ("${RAG_SERVICE_TOKEN}", "answer: $.answer")
     path = tmp_path / "mine.yml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(EndpointError) as raised:
+    with pytest.raises(ValueError, match=re.escape(message)) as raised:
         read_endpoint(path, {"RAG_SERVICE_TOKEN": SECRET})
-    assert message in str(raised.value)
     assert str(raised.value).startswith(str(path))
     assert "\n" not in str(raised.value)
 
@@ -175,7 +175,7 @@ def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: 
 def test_what_is_no_description_is_said_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "mine.yml"
     path.write_bytes(content)
-    with pytest.raises(EndpointError, match=r"must be|special characters|unacceptable") as raised:
+    with pytest.raises(ValueError, match=r"must be|special characters|unacceptable") as raised:
         read_endpoint(path, {})
     assert "\n" not in str(raised.value)
 
@@ -213,7 +213,7 @@ def test_a_description_that_would_show_a_secret_on_the_way_is_refused(
         if is_safe:
             read_endpoint(path, {"RAG_SERVICE_TOKEN": "token-of-a-test"})
         else:
-            with pytest.raises(EndpointError) as raised:
+            with pytest.raises(ValueError, match="is http") as raised:
                 read_endpoint(path, {"RAG_SERVICE_TOKEN": "token-of-a-test"})
             assert str(raised.value) == (
                 f"{path}: request.url is http, and {place} could be read on the way: use https (http works to this"
@@ -234,9 +234,8 @@ def test_a_proxy_does_not_see_what_goes_to_this_machine(
 
 @pytest.mark.parametrize("value", ["", "two\nlines-of-secret", "ends with a blank ", "Füße-and-more"])
 def test_a_secret_that_is_missing_or_cannot_be_sent_is_not_shown(tmp_path: Path, value: str) -> None:
-    with pytest.raises(EndpointError) as raised:
+    with pytest.raises(ValueError, match=r"request\.headers\.Authorization") as raised:
         read_endpoint(EXAMPLE / "endpoint.yml", {"RAG_SERVICE_TOKEN": value})
-    assert "request.headers.Authorization" in str(raised.value)
     assert not value or value not in str(raised.value)
 
 
@@ -246,7 +245,7 @@ def test_a_literal_secret_is_not_repeated_in_the_message(tmp_path: Path) -> None
         path.write_text(
             yaml.safe_dump(describe() | {"request": {**describe()["request"], "headers": {header: "hunter2"}}})
         )
-        with pytest.raises(EndpointError, match="with \\$\\{NAME\\}, got a literal value") as raised:
+        with pytest.raises(ValueError, match="with \\$\\{NAME\\}, got a literal value") as raised:
             read_endpoint(path, {})
         assert "hunter2" not in str(raised.value)
 

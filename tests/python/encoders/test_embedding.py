@@ -54,6 +54,7 @@ def test_the_packaged_encoder_equals_sentence_transformers():
 
 
 def test_killed_build_keeps_its_slices(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedding, "SLICE_ROWS", 10)
     identity = resolve_encoder("hashing:8", "cpu")
     table = pa.table(
         {
@@ -64,7 +65,7 @@ def test_killed_build_keeps_its_slices(tmp_path, monkeypatch):
     )
 
     def embed(pending: pa.Table, folder: str) -> pa.RecordBatchReader:
-        return embed_pending(duckdb.from_arrow(pending), identity, str(tmp_path / folder), 10)
+        return embed_pending(duckdb.from_arrow(pending), identity, str(tmp_path / folder))
 
     reference = embed(table, "other").read_all()
     first = embed(table, "killed").read_next_batch()

@@ -157,6 +157,7 @@ def test_compact_classifier_equals_transformers():
 
 
 def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
+    monkeypatch.setattr("hcat.encoders.entailment.SLICE_ROWS", 4)
     identity = resolve_classifier("hashing", "cpu")
     table = pa.table(
         {
@@ -167,7 +168,7 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
             "is_elliptic": [False] * 10,
         }
     )
-    first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path), 4)
+    first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path))
     assert first.schema == ENTAILED_SCHEMA
     one = first.read_next_batch()
     calls = []
@@ -177,7 +178,7 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
         "prepare",
         lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
     )
-    rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path), 4).read_all()
+    rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path)).read_all()
     assert sum(calls) == 6
     assert rest.num_rows == 10
     assert rest.slice(0, 4).equals(pa.Table.from_batches([one]))

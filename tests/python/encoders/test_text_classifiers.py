@@ -39,8 +39,8 @@ def test_shares_become_one_score():
 def test_stored_vectors_and_own_encoding_give_the_same_scores():
     texts = ["The fee is 5 euros.", "You are a disgusting idiot and I hate you."]
     vectors = embed_texts(resolve_encoder("packaged", "cpu", "float32"))(texts)
-    stored = load_scorer(resolve()).score(texts, vectors)
-    encoded = load_scorer(resolve(encoder=OTHER)).score(texts, vectors[:, :3])
+    stored = load_scorer(resolve())(texts, vectors)
+    encoded = load_scorer(resolve(encoder=OTHER))(texts, vectors[:, :3])
     assert_allclose(stored, encoded, atol=1e-5)
     assert stored[0] < 0.5 < stored[1]
 
@@ -62,7 +62,7 @@ def test_a_sequence_classifier_of_a_folder_is_scored(tmp_path):
         label2id={"negative": 0, "positive": 1},
     )
     transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
-    scores = load_scorer(resolve("sentiment", str(tmp_path))).score(["good", "bad bad good"], np.zeros((2, 3)))
+    scores = load_scorer(resolve("sentiment", str(tmp_path)))(["good", "bad bad good"], np.zeros((2, 3)))
     assert scores.shape == (2,)
     assert np.all(np.abs(scores) <= 1)
 
@@ -71,7 +71,7 @@ def test_a_recognised_name_cannot_move_sentiment_and_others_hardly_do():
     with (REPOSITORY / "training" / "head_names.csv").open(encoding="utf-8", newline="") as lines:
         names = [row["text"] for row in csv.DictReader(lines) if row["kind"] == "held_out"][::3]
     assert neutralise("Greg and Fatima O'Neill paid Anne's fee.") == "Michael and Michael paid Michael's fee."
-    score = load_scorer(resolve("sentiment", encoder=OTHER)).score
+    score = load_scorer(resolve("sentiment", encoder=OTHER))
     texts = [f"{name} opened the letter about the late payment." for name in names]
     scores = score(texts, np.zeros((len(texts), 3), dtype=np.float32))
     # the limit of benchmarks/safety.py: a tenth of the spread between sentences of reviews, which is at least .18

@@ -65,12 +65,13 @@ def test_landing_skips_rows_that_are_there(session):
 @pytest.mark.parametrize(("budget", "part_rows"), [(1024, 300), (1024, 299), (0, 300), (0, 299)])
 def test_lookup_gives_the_same_result_of_named_rows_of_all_and_by_batch(session, monkeypatch, budget, part_rows):
     monkeypatch.setattr(relations, "PART_ROWS", part_rows)
+    monkeypatch.setattr(relations, "LOOKUP_MEBIBYTES", budget)
     session.execute("create table texts as select 'k' || range as key, range as value from range(500)")
     session.execute(
         "create table work as"
         " select range as id, ['k' || (range % 500), 'k' || (range * 7 % 500)] as keys from range(300)"
     )
-    lookup = Lookup(session.table("texts"), "key", ["keys"], budget)
+    lookup = Lookup(session.table("texts"), "key", ["keys"])
 
     def add_up(batch: pa.RecordBatch, rows: pa.Table) -> pa.RecordBatch:
         values = dict(zip(rows["key"].to_pylist(), rows["value"].to_pylist(), strict=True))
@@ -81,11 +82,12 @@ def test_lookup_gives_the_same_result_of_named_rows_of_all_and_by_batch(session,
     assert reader.read_all()["number"].to_pylist() == [number % 500 + number * 7 % 500 for number in range(300)]
 
 
-def test_little_work_holds_no_other_row_of_a_lookup(session):
+def test_little_work_holds_no_other_row_of_a_lookup(session, monkeypatch):
+    monkeypatch.setattr(relations, "LOOKUP_MEBIBYTES", 1)
     session.execute("create table texts as select 'k' || range as key, repeat('x', 1000) as value from range(50000)")
     session.execute("create table work as select 1 as id, ['k3', 'k7', null] as keys, null::varchar[] as other_keys")
     session.execute("insert into work select 2, null, ['k7', 'k9']")
-    lookup = Lookup(session.table("texts"), "key", ["keys", "other_keys"], 1)
+    lookup = Lookup(session.table("texts"), "key", ["keys", "other_keys"])
     session.execute("insert into work select 3, ['k1', 'k2', 'k4', 'k5', 'k6', 'k8'], null")
     session.execute("create table done as select 3 as id")
     held = _rows_of(session, order_by(select_pending(session.table("work"), "done", ["id"]), "id"), lookup)

@@ -13,7 +13,7 @@ import pytest
 from hcat.cli import main
 from hcat.engine import retention
 from hcat.engine.project import find_place
-from hcat.engine.retention import PENDING, DeletionError, finish_deletion, forget_interactions, prune_weeks, read_ids
+from hcat.engine.retention import PENDING, finish_deletion, forget_interactions, prune_weeks, read_ids
 from hcat.engine.retention_rules import choose_rule, hash_id
 from hcat.engine.warehouse import WarehouseError
 
@@ -271,12 +271,12 @@ def test_bad_input_is_one_line(project: Path) -> None:
         ("interaction_id\nnobody\n", "none of 1 ids is in a landed record"),
     ):
         path.write_text(text)
-        with pytest.raises(DeletionError, match=r"^[^\n]+$") as raised:
+        with pytest.raises(ValueError, match=r"^[^\n]+$") as raised:
             forget_interactions(project, path)
         assert message in str(raised.value)
     lines = project / "ids.jsonl"
     lines.write_text('{"interaction_id": "i1"}\n7\n')
-    with pytest.raises(DeletionError, match="line 2 is no object with an interaction_id"):
+    with pytest.raises(ValueError, match="line 2 is no object with an interaction_id"):
         read_ids(lines)
     with pytest.raises(WarehouseError, match="nothing is deleted on Apache Spark yet"):
         forget_interactions(project, project / "ids.txt", target="far")
@@ -338,15 +338,15 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     assert read(project, "select count(*) from hcat_deletions where id_kind = 'query'") == [(0,)]
     # a build of a part does not renew the sums
     change(project, "insert into hcat_builds values ('r2', 'started', now(), 2), ('r2', 'ended', now(), 2)")
-    with pytest.raises(DeletionError, match="deleted since the last whole build: build first"):
+    with pytest.raises(ValueError, match="deleted since the last whole build: build first"):
         prune_weeks(project, date(2026, 6, 24))
     change(project, "insert into dim_runs values ('r2', '2026-04-01', 2)")
     assert dict(prune_weeks(project, date(2026, 6, 17)))["deleted"].startswith("nothing: no interaction was asked")
-    with pytest.raises(DeletionError, match="would leave no interaction with a time"):
+    with pytest.raises(ValueError, match="would leave no interaction with a time"):
         prune_weeks(project, date(2027, 1, 1))
     change(project, "create table int_week_sums as select date '2026-06-15' as week_start")
     change(project, "delete from fct_interactions where interaction_id = 'i2'")
-    with pytest.raises(DeletionError, match="interactions came since the last whole build"):
+    with pytest.raises(ValueError, match="interactions came since the last whole build"):
         prune_weeks(project, date(2026, 6, 24))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hcat.privacy.exposure import expose_spans, make_reader
+from hcat.privacy.exposure import expose_spans
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.tables import EXPOSED_SCHEMA, expose_answers, recognise_texts
 
@@ -15,7 +15,7 @@ IBAN = "GB82 WEST 1234 5698 7654 32"
 
 def _exposures(query: str, contexts: list[str], answer: str) -> dict[str, str]:
     (spans,) = find_spans([answer])
-    findings = expose_spans(answer, spans, query, contexts, make_reader())
+    findings = expose_spans(answer, spans, query, contexts)
     return {finding["entity_type"]: finding["exposure"] for finding in findings}
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from hcat.privacy.numbers import identifies_nobody
-from hcat.privacy.presidio import ask_presidio
-from hcat.privacy.recognition import find_spans
+from hcat.privacy.recognition import ask_presidio, find_spans
 from hcat.privacy.spans import Span, fold_text
 
 CARD = "4539148803436467"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.privacy import presidio, recognition
+from hcat.privacy import recognition
 from hcat.privacy.masking import mask_text
 from hcat.privacy.recognition import find_spans, resolve_overlaps
 from hcat.privacy.spans import ENTITY_TYPES, Span, fold_text, read_tokens
@@ -191,4 +191,4 @@ _CHECKED_VALUES = (
 )
 def test_recognisers_of_presidio_are_left_out_only_where_they_find_nothing(parts: list[str]) -> None:
     text = " and ".join([*parts, "1"])
-    assert presidio.ask_presidio(text) == presidio.ask_presidio(text, is_necessary_only=False)
+    assert recognition.ask_presidio(text) == recognition.ask_presidio(text, is_necessary_only=False)

@@ -16,7 +16,7 @@ import hcat.privacy
 from hcat.language import given_names
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.names import is_person_name
-from hcat.privacy.rules import find_by_rules
+from hcat.privacy.recognition import find_by_rules
 from hcat.privacy.spans import fold_text
 
 

@@ -300,9 +300,6 @@ def test_the_batch_border_changes_no_query() -> None:
     assert len(set(whole["generated_id"].to_pylist())) == whole.num_rows
 
 
-LIMITS = selection.CheckLimits(maximum_words=20)
-
-
 def candidate(query_id: str, text: str, **changes: object) -> dict[str, object]:
     """Return a row of materials whose vector points along the first axis."""
     return {
@@ -325,7 +322,7 @@ def check(*rows: dict[str, object]) -> dict[str, str | None]:
     table = pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["query_id"])))
     for name in ("embedding", "chunk_embedding"):
         table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(vector))
-    checked = selection.check_candidates(table, LIMITS)
+    checked = selection.check_candidates(table)
     assert [
         (status == "accepted") == (reason is None)
         for status, reason in zip(checked["check_status"].to_pylist(), checked["reason"].to_pylist(), strict=True)
@@ -338,7 +335,7 @@ def check(*rows: dict[str, object]) -> dict[str, str | None]:
     [
         ("How much is a Pier Account for students?", {}, None),
         ("How much?", {}, "too_short"),
-        (f"Is {'very ' * 30}much asked?", {}, "too_long"),
+        (f"Is {'very ' * 60}much asked?", {}, "too_long"),
         ("What does the passage say about Pier Accounts?", {}, "mentions_context"),
         ("In the provided context, what is free?", {}, "mentions_context"),
         ("What is shown in the table below?", {}, "unanswerable_form"),

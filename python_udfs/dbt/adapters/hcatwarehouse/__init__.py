@@ -44,13 +44,9 @@ class Plugin(BasePlugin):
         try:
             # dbt has changed to the folder of the project
             check_settings(Path.cwd(), flags.VARS or {}, os.environ)
-        except SettingError as error:
-            raise DbtRuntimeError(f"hcat: {error}") from error
-        if creds.path == ":memory:" or "://" in creds.path:
-            return
-        try:
-            prepare_database(Path(creds.path))
-        except WarehouseError as error:
+            if creds.path != ":memory:" and "://" not in creds.path:
+                prepare_database(Path(creds.path))
+        except (SettingError, WarehouseError) as error:
             raise DbtRuntimeError(f"hcat: {error}") from error
 
     def configure_connection(self, conn: Any) -> None:

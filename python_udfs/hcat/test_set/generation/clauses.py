@@ -1,7 +1,5 @@
 """A sentence read as subject, verb and predicate by the dependency parser of spaCy; what is not plain is left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,16 +1,12 @@
 """The English that rules about facts read: dates, amounts, and words that point to something outside of a sentence."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 YEAR = r"(?:19|20)\d\d"
-DATE = (
-    rf"(?:{MONTH} \d{{1,2}}, {YEAR}|{MONTH},? {YEAR}|\d{{1,2}} {MONTH} {YEAR}|(?:fiscal |the year |calendar "
-    rf")?(?:year )?{YEAR})"
-)
+_DAY = rf"{MONTH} \d{{1,2}}, {YEAR}|{MONTH},? {YEAR}|\d{{1,2}} {MONTH} {YEAR}"
+DATE = rf"(?:{_DAY}|(?:fiscal |the year |calendar )?(?:year )?{YEAR})"
 _QUARTER = rf"(?:the )?(?:first|second|third|fourth) (?:fiscal )?(?:quarter|half) of (?:fiscal )?(?:year )?{YEAR}"
 _ENDED = rf"(?:the )?(?:fiscal )?(?:years?|quarters?|three months|six months|nine months|twelve months) ended {DATE}"
 ONE_PERIOD = rf"(?:{_ENDED}|{_QUARTER}|{DATE})"
@@ -19,10 +15,7 @@ PERIOD = (
     rf"{ONE_PERIOD}(?:(?:, and |, | and | or | to | through ){ONE_PERIOD})*"
 )
 LEAD = re.compile(rf"(?P<lead>{PERIOD}), (?P<rest>\S.*)")
-_EVENT_DATE = (
-    rf"(?:in|on) (?:{MONTH} \d{{1,2}}, {YEAR}|{MONTH},? {YEAR}|\d{{1,2}} {MONTH} {YEAR}|(?:fiscal |fiscal "
-    rf"year )?{YEAR})"
-)
+_EVENT_DATE = rf"(?:in|on) (?:{_DAY}|(?:fiscal |fiscal year )?{YEAR})"
 EVENT_DATE = re.compile(_EVENT_DATE, re.IGNORECASE)
 EVENT_END = re.compile(rf"(?P<event>.+?) (?P<date>{_EVENT_DATE})", re.IGNORECASE)
 _SCALE = r"(?: (?:thousand|million|billion|trillion))?"

@@ -1,7 +1,5 @@
 """Facts of a chunk as questions: one sentence, one plain pattern, one question with its answer."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Final

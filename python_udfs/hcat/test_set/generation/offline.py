@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from hcat.engine.keys import hash_text
 from hcat.language.features import extract_features
 from hcat.language.kinds import MONTHS, name_shape, replaceable_numbers
+from hcat.test_set.generation.english import HEDGE
 from hcat.test_set.generation.facts import extract_facts, is_sound, read_yes_no
 from hcat.test_set.generation.patterns import Fact, make_fact
 from hcat.test_set.generation.sentences import find_statements
@@ -246,10 +247,7 @@ def _shared_name(first: Fact, second: Fact, settings: Settings) -> str | None:
 
 # Numbers that are wrong, but alike
 
-_HEDGES = re.compile(
-    r"\A(?:(?:approximately|about|around|nearly|almost|roughly|only|just|over|more than|less than|at least|at most|"
-    r"up to|an aggregate of|a total of) )+"
-)
+_HEDGES = re.compile(rf"\A{HEDGE}")
 #: With a bound another number may be right as well: "more than 10" may be 12, and who can have up to 35 can have 30.
 _BOUND = re.compile(
     r"(?:\b(?:up to|at most|within|no more than|no less than|at least|maximum of|minimum of|more than|over|above|"

@@ -4,8 +4,6 @@ A pattern (``patterns.yml``) says which verbs it reads, what must follow them, a
 clause gives the fact. The kinds of answers are those of the raw contract.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """What a language model is asked: first the key facts of a chunk, then queries of one type about them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

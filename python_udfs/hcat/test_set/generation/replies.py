@@ -1,7 +1,5 @@
 """Read what a language model replied: a reply fits the schema that was sent, or an error says why not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,11 +1,9 @@
 """Which candidates enter the test set, and why the others do not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,23 +47,18 @@ _REQUEST = re.compile(
 )
 
 
-class CheckLimits(NamedTuple):
-    """When a candidate is rejected."""
-
-    #: Words of a query, without the name of its document and without options.
-    minimum_words: int = 3
-    maximum_words: int = 60
-    #: Longest run of words that a query shares with its chunk, as a share of its words. A copied query would test only
-    #: the search by words.
-    copied_share: float = 0.9
-    #: Cosine of a query and its chunk below which the query asks about something else.
-    chunk_similarity: float = 0.1
-    #: Cosine and word overlap (Jaccard) from which two queries with the same names and numbers count as duplicates.
-    duplicate_similarity: float = 0.92
-    duplicate_overlap: float = 0.6
+#: Least and most words of a query, without the name of its document and without options.
+_WORDS = (3, 60)
+#: Longest run of words that a query shares with its chunk, as a share of its words. A copied query would test only the
+#: search by words.
+_COPIED_SHARE = 0.9
+#: Cosine of a query and its chunk below which the query asks about something else.
+_CHUNK_SIMILARITY = 0.1
+#: Cosine and word overlap (Jaccard) from which two queries with the same names and numbers count as duplicates.
+_DUPLICATE_SIMILARITY, _DUPLICATE_OVERLAP = 0.92, 0.6
 
 
-def check_candidates(materials: pa.Table, limits: CheckLimits | None = None) -> pa.Table:
+def check_candidates(materials: pa.Table) -> pa.Table:
     """Return one row per candidate with its status and the reason (schema :data:`CHECKED_SCHEMA`).
 
     Parameters
@@ -74,8 +67,6 @@ def check_candidates(materials: pa.Table, limits: CheckLimits | None = None) -> 
         query_id, chunk_id, query_text, reference_answer, query_type, expected_behaviour, generator, encoder_name,
         source_text, embedding and chunk_embedding (unit vectors or null); ordered by query_id. Among duplicates,
         imported queries go first, so that a hand-written one is never displaced; then query ids decide.
-    limits : CheckLimits, optional
-        Those of hcat by default.
 
     Examples
     --------
@@ -87,23 +78,22 @@ def check_candidates(materials: pa.Table, limits: CheckLimits | None = None) -> 
     >>> checked.select(["query_id", "reason"]).to_pylist()
     [{'query_id': 'q1', 'reason': 'too_short'}]
     """
-    bounds = limits or CheckLimits()
     rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()
     vectors = to_matrix(materials["embedding"])
     similarities = _chunk_similarities(materials)
-    checked = [_check_alone(row, similarity, bounds) for row, similarity in zip(rows, similarities, strict=True)]
+    checked = [_check_alone(row, similarity) for row, similarity in zip(rows, similarities, strict=True)]
     order = sorted(
         (position for position, result in enumerate(checked) if result["reason"] is None),
         key=lambda position: (rows[position]["generator"] != "imported", rows[position]["query_id"]),
     )
-    _mark_duplicates(rows, checked, order, vectors, bounds)
+    _mark_duplicates(rows, checked, order, vectors)
     for row, result in zip(rows, checked, strict=True):
         result |= {"query_id": row["query_id"], "chunk_id": row["chunk_id"]}
         result["check_status"] = "accepted" if result["reason"] is None else "rejected"
     return pa.Table.from_pylist(checked, schema=CHECKED_SCHEMA)
 
 
-def _check_alone(row: Mapping[str, Any], similarity: float | None, bounds: CheckLimits) -> dict[str, Any]:
+def _check_alone(row: Mapping[str, Any], similarity: float | None) -> dict[str, Any]:
     """Return the measures of one candidate and the reason for its rejection that needs no other candidate."""
     text = row["query_text"]
     core = _OPTIONS.sub("", _ANCHOR.sub("", text))
@@ -116,9 +106,9 @@ def _check_alone(row: Mapping[str, Any], similarity: float | None, bounds: Check
     reason = None
     if is_imported:
         pass  # people chose it
-    elif len(words) < bounds.minimum_words:
+    elif len(words) < _WORDS[0]:
         reason = "too_short"
-    elif len(words) > bounds.maximum_words:
+    elif len(words) > _WORDS[1]:
         reason = "too_long"
     elif _CONTEXT.search(text):
         reason = "mentions_context"
@@ -128,9 +118,9 @@ def _check_alone(row: Mapping[str, Any], similarity: float | None, bounds: Check
         reason = "missing_reference"
     elif not is_refused and not _is_supported(row):
         reason = "unsupported_reference"
-    elif not is_refused and copied >= bounds.copied_share:
+    elif not is_refused and copied >= _COPIED_SHARE:
         reason = "copied_from_chunk"
-    elif not is_refused and has_meaning and (similarity or 0.0) < bounds.chunk_similarity:
+    elif not is_refused and has_meaning and (similarity or 0.0) < _CHUNK_SIMILARITY:
         reason = "far_from_chunk"
     return {
         "reason": reason,
@@ -170,7 +160,6 @@ def _mark_duplicates(
     checked: list[dict[str, Any]],
     order: Sequence[int],
     vectors: npt.NDArray[np.float32],
-    bounds: CheckLimits,
 ) -> None:
     """Go through candidates in order; one that repeats an accepted one is rejected. Cosines are made in blocks."""
     texts: dict[str, int] = {}
@@ -196,13 +185,13 @@ def _mark_duplicates(
             candidates = [*accepted[: len(earlier)], *[block[other] for other in kept_inside]]
             if len(cosines):
                 result["similarity_to_nearest"] = float(np.clip(cosines.max(), -1.0, 1.0))
-            for index in np.flatnonzero(cosines >= bounds.duplicate_similarity).tolist():
+            for index in np.flatnonzero(cosines >= _DUPLICATE_SIMILARITY).tolist():
                 other = candidates[index]
                 if facts[position] != facts[other]:
                     continue
                 union = words[position] | words[other]
                 overlap = len(words[position] & words[other]) / len(union) if union else 1.0
-                if overlap >= bounds.duplicate_overlap:
+                if overlap >= _DUPLICATE_OVERLAP:
                     result |= {"reason": "near_duplicate", "duplicate_of": rows[other]["query_id"]}
                     break
             if result["reason"] is None:

@@ -1,7 +1,5 @@
 """Sentences of a chunk that can be trusted to be whole: the raw material of the generator without a model."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """The tables of generation: requests in, calls and queries out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -108,7 +106,6 @@ def _rows(request: Mapping[str, Any], outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Calls
 
 

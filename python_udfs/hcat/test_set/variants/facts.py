@@ -1,7 +1,5 @@
 """What a variant that keeps the meaning leaves as it stands: numbers, names, identifiers, quotations and negations."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The closed list of variant types: what each does to the meaning, which rule makes it, and for which languages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from random import Random

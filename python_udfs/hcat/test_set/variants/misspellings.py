@@ -1,7 +1,5 @@
 """Misspellings as people make them: slips of the finger and letters as they sound."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

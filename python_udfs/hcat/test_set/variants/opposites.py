@@ -1,7 +1,5 @@
 """Another question that looks like its parent: a negation more or less, the opposite word, another number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from random import Random

@@ -1,7 +1,5 @@
 """Read the plan of a plain English question: what is asked, auxiliary, subject, verb and the rest."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """What stands around the question: false or unrelated sentences, injected prompts, who asks; and other topics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from random import Random

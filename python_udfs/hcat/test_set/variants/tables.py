@@ -1,7 +1,5 @@
 """Variants as Arrow batches: one row per planned variant, made or not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Final

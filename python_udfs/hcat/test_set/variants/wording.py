@@ -1,14 +1,12 @@
 """The same question in other words: grammatical mistakes, colloquial speech and paraphrases."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.test_set.perturbation.forms import with_article
+from hcat.test_set.perturbation.forms import in_case_of, with_article
 from hcat.test_set.perturbation.sentences import Edit
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
@@ -43,7 +41,7 @@ def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterato
     for match in _AGREEING.finditer(text):
         word = match.group()
         if word in _AGREEMENT or word.istitle():
-            edits.append(Edit(*match.span(), _in_case_of(_AGREEMENT[word.lower()], word)))
+            edits.append(Edit(*match.span(), in_case_of(_AGREEMENT[word.lower()], word)))
     usable = [edit for edit in edits if not is_protected(text, edit.start, edit.end)]
     chosen = _choose(text, usable, settings.rate, random)
     if chosen:
@@ -167,7 +165,7 @@ def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[
             said = item.after.removesuffix("s")
             is_said = re.search(rf"\b{re.escape(said)}", text, re.IGNORECASE) is not None
             if not overlaps and not is_said and not is_protected(text, start, end):
-                found.append(Edit(start, end, _in_case_of(item.after, match.group())))
+                found.append(Edit(start, end, in_case_of(item.after, match.group())))
     return sorted(found)
 
 
@@ -195,8 +193,3 @@ def _apply(text: str, edits: Sequence[Edit]) -> str:
     return "".join(
         itertools.chain.from_iterable(itertools.zip_longest(kept, (edit.after for edit in edits), fillvalue=""))
     )
-
-
-def _in_case_of(word: str, original: str) -> str:
-    """Return the word with a capital where the original has one."""
-    return word[:1].upper() + word[1:] if original[:1].isupper() else word
