@@ -56,7 +56,8 @@ class Part(BaseModel):
         if given is None:
             return {}
         if not isinstance(given, dict):
-            raise ValueError(f"must be keys with values, got {show_value(given)}")
+            # a secret may stand here
+            raise ValueError(f"must be keys with values, got a value of the type {type(given).__name__}")
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key in given:
             if key not in known:

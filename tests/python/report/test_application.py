@@ -63,7 +63,7 @@ def test_what_is_stated_is_printed_and_the_rest_is_not_stated(tmp_path: Path) ->
         ("findings: [{owner: somebody}]", r"findings\.0 must name a finding by its id, or a segment"),
         ("applications: {desk: {versions: {1.10: {}}}}", r"applications\.desk\.versions\.1\.1 must stand in quotes"),
         ("applications: [desk]", r"applications must be a valid dictionary, got \['desk'\]"),
-        ("desk", r"must be keys with values, got desk"),
+        ("desk", r"must be keys with values, got a value of the type str"),
         ("validator: {}\nvalidator: {}", r"line 2: the key validator stands here twice"),
     ],
 )
