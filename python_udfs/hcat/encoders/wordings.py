@@ -41,7 +41,7 @@ class Wording(NamedTuple):
     referral: float
 
 
-def hash_wording(sentence: str) -> tuple[list[int], list[int]]:
+def hash_wording(sentence: str) -> tuple[list[int], ...]:
     """Return the buckets of a sentence's words, pairs and groups of letters, and those of the order of its classes."""
     found = _WORD.findall(sentence.lower().replace("\u2019", "'"))
     words = ["^", *("0" if word[0].isdigit() else word for word in found), "$"]

@@ -65,6 +65,7 @@ _CLAUSE_BREAK = re.compile(
     r"^(?:While|Although|Though)\s+([^,]+),\s+|,\s+(?=the \w+ is|it )"
 )
 _JOINED = re.compile(r"[;:]\s+|,\s+(?:but|aber|doch|jedoch|mais|pero|ma|però|maar)\s+", re.IGNORECASE)
+_LONGEST_APOLOGY = 2
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
 
@@ -151,7 +152,11 @@ def _declines_in_words(sentence: str) -> bool:
     return (
         not re.search(r"\d", sentence)
         and read_wording(sentence).refusal >= LEAST_REFUSAL
-        and all(read_wording(clause).claim < LEAST_CLAIM for clause in _JOINED.split(sentence))
+        and all(
+            read_wording(clause).claim < LEAST_CLAIM
+            for clause in _JOINED.split(sentence)
+            if len(clause.split()) > _LONGEST_APOLOGY or clause == sentence
+        )
     )
 
 
