@@ -1,4 +1,4 @@
-from hcat.engine.relations import Lookup, map_batches_with_lookup, order_by, read_one, select_pending
+from hcat.engine.relations import Lookup, map_batches_with_lookup, order_by, select_pending
 from hcat.metrics.batches import SUPPORT_LISTS, SUPPORT_SCHEMA, SupportMeasure
 
 
@@ -9,6 +9,4 @@ def model(dbt, session):
     # equal queries retrieve the same passages, whose texts are then still in memory
     work = order_by(pending, "query_text_ids, interaction_id", in_parts_by="query_text_ids")
     texts = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", SUPPORT_LISTS)
-    encoder = read_one(dbt.ref("hcat", "int_models").filter("part = 'encoder'"))
-    measure = SupportMeasure(encoder["model_sha256"])
-    return map_batches_with_lookup(session, work, texts, measure, SUPPORT_SCHEMA, in_processes=True)
+    return map_batches_with_lookup(session, work, texts, SupportMeasure(), SUPPORT_SCHEMA, in_processes=True)

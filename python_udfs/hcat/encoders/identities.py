@@ -41,9 +41,6 @@ PURPOSES: Final = ("toxicity", "sentiment")
 
 HEADS: Final = {"toxicity": "toxicity_head", "sentiment": "sentiment_head"}
 
-READING_HEADS: Final = ("talk_head", "wording_head")
-"""They tell claims from talk and refusals. New weights describe all answers anew."""
-
 NAMES_REVISION: Final = 1
 """Part of the revision of the packaged sentiment classifier; raise it if
 :func:`hcat.encoders.text_classifiers.neutralise` changes."""
@@ -191,8 +188,8 @@ def resolve_text_classifier(
 
 
 def resolve_reading_heads() -> ModelIdentity:
-    """Return the identity of the heads that tell claims from talk and refusals."""
-    sha256 = hash_text(*(load_card(name)[1] for name in READING_HEADS))
+    """Return the identity of the head of wordings; new weights describe all answers anew."""
+    sha256 = hash_text(load_card("wording_head")[1])
     return _identify(("hcat-reading-heads", "1", sha256, "packaged"), "cpu", "float32", ())
 
 

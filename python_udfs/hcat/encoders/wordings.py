@@ -1,23 +1,33 @@
 """Tell by its words what a sentence does, in six languages: it claims, talks, declines or refers elsewhere.
 
-A linear head reads hashed words, word openings, their pairs and groups of letters (training/wordings.py). It needs no
-encoder, so that every build reads refusals and talk alike.
+A linear head (training/wordings.py) reads hashed words, word openings, their pairs and groups of letters. It also reads
+in which order words of like sense stand (wordings.yml), which the languages share. It needs no encoder, so that every
+build reads refusals and talk alike.
 """
 
 import re
 import zlib
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+import yaml
 
 from hcat.encoders.classifier_heads import load_card
 
 NAME: Final = "wording_head"
-BUCKETS: Final = 1 << 15
+BUCKETS: Final = 1 << 17
 _WORD = re.compile(r"[^\W\d_]+|\d+|[?!:]")
 _OPENING = 5
+# Classes are read together up to this distance; longer sentences count alike.
+_REACH, _LONG = 6, 7
+_CLASSES = {
+    word: name
+    for name, words in reversed(yaml.safe_load(Path(__file__).with_suffix(".yml").read_text("utf-8")).items())
+    for word in words.split()
+}
 
 
 class Wording(NamedTuple):
@@ -29,25 +39,38 @@ class Wording(NamedTuple):
     referral: float
 
 
-def hash_wording(sentence: str) -> list[int]:
-    """Return the buckets of a sentence's words, of its pairs of words, and of groups of three and four letters."""
+def hash_wording(sentence: str) -> tuple[list[int], ...]:
+    """Return the buckets of a sentence's words, pairs and groups of letters, and those of the order of its classes."""
     found = _WORD.findall(sentence.lower().replace("\u2019", "'"))
     words = ["^", *("0" if word[0].isdigit() else word for word in found), "$"]
     openings = [word[:_OPENING] for word in words]
     grams = {*words, *(f"p{opening}" for opening in openings)}
     grams.update(f"{first} {second}" for first, second in pairwise(words))
     grams.update(f"P{first} {second}" for first, second in pairwise(openings))
-    for word in words[1:-1]:
-        framed = f"<{word}>"
+    for framed in (f"<{word}>" for word in words[1:-1]):
         grams.update(f"c{framed[start : start + n]}" for n in (3, 4) for start in range(len(framed) - n + 1))
-    return sorted({zlib.crc32(gram.encode()) % BUCKETS for gram in grams})
+    read = [_classify(word) for word in found]
+    classes = ["^", *filter(None, read), "$"]
+    orders = {f"k{name}" for name in classes}
+    for place, name in enumerate(classes):
+        orders.update(f"k{' '.join(classes[place : place + size])}" for size in (2, 3))
+        orders.update(f"j{name} {later}" for later in classes[place + 1 : place + _REACH])
+    orders |= {f"n{min(len(words) // 2, _LONG)}", f"u{min(read.count(''), _LONG)}"}
+    return tuple(sorted({zlib.crc32(gram.encode()) % BUCKETS for gram in part}) for part in (grams, orders))
+
+
+@lru_cache(maxsize=1 << 14)
+def _classify(word: str) -> str:
+    """Return the class of a word by its longest entry, or nothing."""
+    starts = (f"{word[:size]}*" for size in range(len(word), 2, -1))
+    return next((_CLASSES[entry] for entry in (word, *starts) if entry in _CLASSES), "")
 
 
 @lru_cache(maxsize=1 << 14)
 def read_wording(sentence: str) -> Wording:
     """Return what a sentence does, each as a probability."""
     _, _, weights = load_card(NAME)
-    buckets = hash_wording(sentence)
-    scores = weights[buckets].sum(axis=0, dtype=np.float64) / np.sqrt(len(buckets)) + weights[BUCKETS]
+    parts = [weights[part].sum(axis=0, dtype=np.float64) / np.sqrt(len(part)) for part in hash_wording(sentence)]
+    scores = np.sum([*parts, weights[BUCKETS]], axis=0)
     shares = np.exp(scores - scores.max())
     return Wording(*(shares / shares.sum()).tolist())

@@ -3,7 +3,7 @@
 Such a sentence has no evidence in the passages and needs none. It is found by what it is about. A sentence about the
 talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
 person. A word that question or passages have speaks of their matter, unless it is always about the talk. Where words
-are unknown, a head on the embedding of the sentence decides, under the same condition.
+are unknown, the head of wordings decides, under the same condition.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ from hcat.language.words import stem_word
 
 #: A longer sentence claims something, whatever it begins with.
 MAXIMUM_WORDS: Final = 20
-#: Probability of the head (training/talk.py) from which a sentence without words of the matter is about the talk.
-LEAST_TALK: Final = 0.6
-#: The same of the head of wordings (training/wordings.py), which reads names too.
-LEAST_TALK_BY_WORDING: Final = 0.85
+#: Probability of the head of wordings from which a sentence without words of the matter is about the talk.
+LEAST_TALK: Final = 0.85
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
-_WORDS_BESIDE_A_NAME = 8
 _UNKNOWN_IN_A_REQUEST = 3
 _UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
@@ -56,13 +53,11 @@ _SIGNED = re.compile(
 )
 
 
-def claims_nothing(
-    sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0, wording: float = 0.0
-) -> bool:
+def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
     """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems.
 
-    ``talk`` and ``wording`` are the probabilities of two heads, on the embedding and on the words, that the sentence is
-    about the talk; they never outweigh a word of the matter.
+    ``talk`` is the probability of the head of wordings that the sentence is about the talk; it never outweighs a word
+    of the matter.
     """
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
@@ -73,7 +68,7 @@ def claims_nothing(
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
-    return is_known or _is_about_the_talk(words, topic, talk, wording)
+    return is_known or _is_about_the_talk(words, topic, talk)
 
 
 def is_bare_polarity(sentence: str) -> bool:
@@ -81,7 +76,7 @@ def is_bare_polarity(sentence: str) -> bool:
     return _POLARITY.fullmatch(sentence) is not None
 
 
-def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float, wording: float) -> bool:
+def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float) -> bool:
     """Return whether the words are words of talking, and none is a word of the matter."""
     folded = [word.lower() for word in words]
     if not _FORMS["third_person"].isdisjoint(folded):
@@ -95,9 +90,8 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float, w
         return False
     # "Four or more." answers how many
     counts = any(NUMBER_WORDS.get(word, 0) > 1 for word in folded)
-    names_little = unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)
-    if not counts and (wording >= LEAST_TALK_BY_WORDING or (talk >= LEAST_TALK and names_little)):
-        return True  # "Hi Martin, thanks for writing."; a name alone is an answer
+    if not counts and talk >= LEAST_TALK:
+        return True  # "Hi Martin, thanks for writing."
     if not unknown.isdisjoint(names):
         return False
     speaks, talks = not _FORMS["speakers"].isdisjoint(folded), not _TALK.isdisjoint(stems)

@@ -9,16 +9,19 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from pathlib import Path
 from typing import Final
+
+from hcat.language.expressions import read_expressions
 
 BLANK: Final = "\u2060"
 """WORD JOINER: invisible, no white space, and neither the end nor the start of a sentence."""
 
-_CUE = re.compile(
-    r"[<&\[(\u3010*_`\u00ad\u200b-\u200d\u2060\ufb00-\ufb06\u2070-\u2079\u00b9\u00b2\u00b3]|-\n|answer|accord|based on"
-    r"|here|[\u2600-\u27bf\U0001f300-\U0001faff]|\n\W{0,6}(?:sources|ref|citations|quellen|fuentes|fonti|bronnen|r\u00e9f)",
-    re.IGNORECASE,
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_CUE, _POINTING, _BESIDE, _INSIDE = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "pointing", "beside", "inside")
 )
+_LEAD, _NOTES = (re.compile(_WRITTEN[name], re.IGNORECASE | re.MULTILINE) for name in ("lead", "notes"))
 _BLOCK_TAG = re.compile(
     r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6]|section|article|blockquote|hr)\b[^<>]{0,200}>", re.IGNORECASE
 )
@@ -33,39 +36,9 @@ _RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)\"\u201d]))[\u2070\u00b9\u00
 _BRACKETED = re.compile(
     r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?|\([^()\n]{1,80}\)|\u3010[^\u3010\u3011\n]{1,80}\u3011"
 )
-_POINTER = (
-    r"(?:sources?|citations?|cit|refs?|references?|docs?|documents?|passages?|contexts?|chunks?|excerpts?|snippets?"
-    r"|pages?|pp?|sections?|footnotes?|fn)"
-)
 # What a citation is made of: numbers, "S2", "doc_3", a file, and words that point.
 _SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
-_POINTING = re.compile(
-    rf"{_POINTER}\.?(?:[-_]?\d{{1,3}})?|[\w-]{{1,60}}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)", re.IGNORECASE
-)
-_BESIDE = re.compile(
-    r"see|cf\.?|above|below|and|to|of|the|no\.?|citation|needed|et|al\.?|-|\u2013|\d[\d.:_-]*", re.IGNORECASE
-)
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
-# "According to Section 4.2, ...", "Based on the passages: ...", "Here's what I found: ..." and "Answer: ..."
-_LEAD = re.compile(
-    rf"^(?:according to|based on) {BLANK}{{3,}},?"
-    rf"|(?:^|(?<=[.!?]\s))(?:according to|as (?:stated|described|mentioned|noted) in|per) (?:the )?{_POINTER}\s?#?\d"
-    r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)"
-    rf"|(?:^[ \t]{{0,8}}|(?<=[.!?]\s))(?:(?:based on|according to) (?:the |these |your )?(?:\w+ ){{0,2}}?{_POINTER}"
-    r"(?: \w+){0,2}|here(?:['\u2019]s| is) (?:what (?:i|we) \w+|(?:an?|the|your|my) (?:\w+ )?(?:answer|summary|overview"
-    r"|gist)))\s?:(?=[ \t]*\S)",
-    re.IGNORECASE | re.MULTILINE,
-)
-# A footnote that only names a source, a list of sources at the end, and emoji behind a sentence.
-_NOTES = re.compile(
-    rf"^[ \t]{{0,8}}\[\^[\w-]{{1,20}}\]:[ \t]*(?:[^\s.]+(?:[ \t]+[^\s.]+){{0,5}}[ \t]*"
-    rf"|[^\n]{{0,80}}(?:https?:|\b{_POINTER}\.? \d)[^\n]{{0,80}})$"
-    r"|^\W{0,6}(?:sources|references|citations|quellen|fuentes|fonti|bronnen|r\u00e9f\u00e9rences)\W{0,6}\n\s{0,8}(?:[-*\u2022]|\W?\d)"
-    rf"[^\n]{{0,120}}(?:https?:|www\.|\.(?:pdf|docx?|html?|txt|md)\b|\b{_POINTER}\.? \d)[^\n]{{0,120}}"
-    r"(?:\n\s{0,8}(?:[-*\u2022]|\W?\d)[^\n]{0,240}){0,20}\s*\Z"
-    r"|(?:(?<=[.!?])|(?<=[.!?][ \u2060]))[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f ]+(?=\s|\Z)",
-    re.IGNORECASE | re.MULTILINE,
-)
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
 _CITES = re.compile(r"[\[(\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
 _MENTIONED = re.compile(
@@ -97,7 +70,8 @@ def blank_markup(text: str) -> str:
     if "[" in text or "(" in text or "\u3010" in text:
         text = _BRACKETED.sub(_blank_citation, text)
         text = _LINK.sub(lambda match: f"{BLANK}{match[1]}{BLANK}{BLANK * len(match[2])}", text)
-    for pattern in (_LEAD, _BROKEN_WORD, _INVISIBLE, _EMPHASIS, _RAISED):
+    text = _LEAD.sub(_blank_lead, text)
+    for pattern in (_INSIDE, _BROKEN_WORD, _INVISIBLE, _EMPHASIS, _RAISED):
         text = pattern.sub(_blank, text)
     return text
 
@@ -127,6 +101,13 @@ def _blank(match: re.Match[str]) -> str:
     return BLANK * len(match.group())
 
 
+def _blank_lead(match: re.Match[str]) -> str:
+    """Return blanks, and the first letter behind a citation as a sentence begins."""
+    letter = match["letter"] or ""
+    capital = letter.upper() if len(letter.upper()) == 1 else letter
+    return BLANK * (len(match.group()) - len(letter)) + capital
+
+
 def _decode(match: re.Match[str]) -> str:
     """Return the character of an entity, and blanks for the rest of it."""
     character = html.unescape(match.group())
@@ -138,7 +119,7 @@ def _blank_citation(match: re.Match[str]) -> str:
     bracket = match.group()
     parts = _PART_BREAK.split((match["inside"] or bracket[1:-1]).strip())
     is_numbered = bracket[0] == "[" and all(part in ("and", "") or _SMALL_NUMBER.fullmatch(part) for part in parts)
-    is_pointing = any(_POINTING.fullmatch(part) or part.lower() in ("al", "al.", "needed") for part in parts) and all(
+    is_pointing = any(_POINTING.fullmatch(part) for part in parts) and all(
         not part or _POINTING.fullmatch(part) or _BESIDE.fullmatch(part)
         for part in (parts if "al." not in parts else parts[1:])
     )

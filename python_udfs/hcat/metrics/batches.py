@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.wordings import read_wording
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
@@ -23,7 +22,7 @@ from hcat.metrics.records import Fields, Records, find_contradictions, read_fiel
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import READ_BY_HEAD, declines_by_wording, explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
-from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
+from hcat.metrics.texts import TextReader, to_batch
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
@@ -134,10 +133,7 @@ def _read_answer(text: str) -> _Answer:
 class SupportMeasure:
     """Measure the support of each answer sentence by context and query. What was read of a text is kept for a while."""
 
-    def __init__(self, encoder_sha256: str) -> None:
-        self._head = load_head("talk_head")
-        # Beside another encoder the words alone tell talk from claims.
-        self._can_read = self._head.encoder_sha256 == encoder_sha256
+    def __init__(self) -> None:
         self._sources = TextReader(_read_source, _KEPT_SOURCES)
         self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
@@ -149,7 +145,6 @@ class SupportMeasure:
         )
         sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
-        probabilities = self._score(answers, texts)
         rows: list[tuple[Any, ...]] = []
         for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
             interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
@@ -168,7 +163,7 @@ class SupportMeasure:
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 aligned = align(answer.said, answer.features, tables)
                 support = measure_support(answer.features, evidence, aligned.starts)
-                is_talk = claims_nothing(answer.text, evidence.words, probabilities.get(text_id, 0.0), answer.talk)
+                is_talk = claims_nothing(answer.text, evidence.words, answer.talk)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -194,13 +189,6 @@ class SupportMeasure:
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)
-
-    def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, float]:
-        text_ids = sorted({text_id for ids in answers for text_id in ids or ()})
-        if not self._can_read or not text_ids:
-            return {}
-        scores = self._head.score(to_matrix(take_texts(texts, text_ids)["embedding"]))
-        return dict(zip(text_ids, scores.tolist(), strict=True))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -61,10 +61,11 @@ REFUSAL_PATTERNS: Final = tuple(
 _CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere"))
 
 _CLAUSE_BREAK = re.compile(
-    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
-    r",\s+(?=the \w+ is|it )"
+    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet|aber|doch|jedoch|mais|pero|ma|però|maar)\s+|"
+    r"^(?:While|Although|Though)\s+([^,]+),\s+|,\s+(?=the \w+ is|it )"
 )
 _JOINED = re.compile(r"[;:]\s+|,\s+(?:but|aber|doch|jedoch|mais|pero|ma|però|maar)\s+", re.IGNORECASE)
+_LONGEST_APOLOGY = 2
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
 
@@ -115,11 +116,14 @@ def declines_by_wording(answer: str) -> bool:
     if len(answer) > MAXIMUM_PARTIAL_CHARACTERS:
         return False
     declines = False
-    for sentence in _read_clauses(answer.replace("\u2019", "'")):
+    answer = answer.replace("\u2019", "'")
+    sentences = [answer[start:end] for start, end in split_sentences(answer)]
+    wholes = [[each] if _declines_in_words(each) else _read_clauses(each) for each in sentences]
+    for sentence in (clause for clauses in wholes for clause in clauses):
         wording = read_wording(sentence)
         if _declines(sentence) or _declines_in_words(sentence):
             declines = True
-        elif wording.referral < LEAST_REFUSAL and not claims_nothing(sentence, wording=wording.talk):
+        elif wording.referral < LEAST_REFUSAL and not claims_nothing(sentence, talk=wording.talk):
             return False
     return declines
 
@@ -148,7 +152,11 @@ def _declines_in_words(sentence: str) -> bool:
     return (
         not re.search(r"\d", sentence)
         and read_wording(sentence).refusal >= LEAST_REFUSAL
-        and all(read_wording(clause).claim < LEAST_CLAIM for clause in _JOINED.split(sentence))
+        and all(
+            read_wording(clause).claim < LEAST_CLAIM
+            for clause in _JOINED.split(sentence)
+            if len(clause.split()) > _LONGEST_APOLOGY or clause == sentence
+        )
     )
 
 
@@ -156,7 +164,7 @@ def _declines_in_words(sentence: str) -> bool:
 def _declines(sentence: str) -> bool:
     """Return whether a sentence declines or calls the information unavailable."""
     return _CUE.search(sentence) is not None and any(
-        pattern.expression.search(sentence) for pattern in REFUSAL_PATTERNS if pattern.kind != "deflects"
+        _finds(pattern, sentence) for pattern in REFUSAL_PATTERNS if pattern.kind != "deflects"
     )
 
 
@@ -164,6 +172,13 @@ def _mark_sentence(sentence: str) -> RefusalPattern | None:
     """Return the first pattern found in a sentence."""
     has_cue = _CUE.search(sentence) is not None
     for pattern in REFUSAL_PATTERNS:
-        if (has_cue or pattern.kind == "deflects") and pattern.expression.search(sentence):
+        if (has_cue or pattern.kind == "deflects") and _finds(pattern, sentence):
             return pattern
     return None
+
+
+def _finds(pattern: RefusalPattern, sentence: str) -> bool:
+    """Return whether a sentence has a pattern; the wide one of other languages needs that the head knows no claim."""
+    is_wide = pattern.name == "in_another_language"
+    found = pattern.expression.search(sentence) is not None
+    return found and not (is_wide and read_wording(sentence).claim >= LEAST_CLAIM)

@@ -20,7 +20,7 @@ def test_scores_do_not_depend_on_the_batch():
         head.score(vectors[:, :10])
 
 
-@pytest.mark.parametrize("name", ["toxicity_head", "sentiment_head", "talk_head"])
+@pytest.mark.parametrize("name", ["toxicity_head", "sentiment_head"])
 def test_shipped_heads_are_small_and_fit_the_packaged_encoder(name):
     head = load_head(name)
     assert isinstance(head, Head)

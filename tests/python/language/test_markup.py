@@ -35,8 +35,20 @@ def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
     assert read("<ul><li>It is 5&nbsp;000&nbsp;&euro;.</li><li>Free</li></ul>") == ["It is 5 000 \u20ac.", "Free"]
     assert read("See [our **page**](https://a.org/b).<br/>A docu-\nment") == ["See our page.", "A document"]
     assert read("Answer: three \ufb01les.") == ["three files."]
-    assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["it is free.", "it is due."]
+    assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["It is free.", "It is due."]
     assert read("Free! \u2705\nDue[^1].\n[^1]: Guide\nSources:\n- a.pdf\n- Fees") == ["Free!", "Due."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "According to [1], the fee is due.", "The fee, as stated in [3], is due.", "Per Doc 4: the fee is due.",
+        "The fee is due (see 2).", "The fee is due according to [1] and [2].", "Laut [1], the fee is due.",
+        "Selon [2], the fee is due.", "Seg\u00fan [1], the fee is due.", "Secondo [1], the fee is due.",
+    ],
+)  # fmt: skip
+def test_a_citation_inside_a_sentence_leaves_it_as_it_would_be_without(text):
+    assert read(text) == ["The fee is due."]
 
 
 @given(st.text(alphabet="<>/ab[]()1,&;*#`-\n\u3010\u3011. ", max_size=60))

@@ -4,7 +4,6 @@ import pyarrow as pa
 from numpy.testing import assert_allclose
 from schemas import make_schema
 
-from hcat.encoders.classifier_heads import load_head
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches
 from hcat.metrics.batches import SUPPORT_LISTS, AnswerReader, SupportMeasure, overlap_answers, split_passages
@@ -53,7 +52,7 @@ def test_support_of_a_worked_interaction():
             {"query_text_ids": ["q"], "answer_text_ids": ["a"], "context_text_ids": None},
         ],
     )
-    rows = SupportMeasure("another encoder")(batch, table).to_pylist()
+    rows = SupportMeasure()(batch, table).to_pylist()
     # no answer or no context: no row, because support by nothing is missing and not zero
     assert [row["interaction_id"] for row in rows] == ["i0", "i1"]
     assert (rows[0]["count_numbers"], rows[0]["count_numbers_supported"]) == (1, 0)
@@ -66,20 +65,15 @@ def test_what_the_user_said_before_supports_an_answer_beside_the_context():
     texts = {"q": "And abroad?", "a": "Your fee is 12 euros.", "c": "A fee is due.", "s": "I pay a fee of 12 euros."}
     row = {"query_text_ids": ["q"], "answer_text_ids": ["a"], "context_text_ids": ["c"]}
     batch, table = units(texts, [row, row | {"statement_text_ids": ["s"]}, row | {"context_text_ids": None}])
-    without, beside = SupportMeasure("another encoder")(batch, table).to_pylist()
+    without, beside = SupportMeasure()(batch, table).to_pylist()
     assert (without["count_numbers_supported"], beside["count_numbers_supported"]) == (0, 1)
 
 
-def test_heads_know_talk_and_refusals_that_no_rule_knows():
-    talk = load_head("talk_head")
+def test_the_head_knows_talk_and_refusals_that_no_rule_knows():
     texts = {"q": "Due?", "a": "Oaks are tall.", "b": "Gute Frage!", "d": "Das weiß ich nicht.", "c": "A fee."}
     row = {"query_text_ids": ["q"], "answer_text_ids": ["a", "b", "d"], "context_text_ids": ["c"]}
-    batch, table = units(texts, [row])
-    embeddings = [(talk.weights * (text_id == "a")).tolist() for text_id in table["text_id"].to_pylist()]
-    table = table.append_column("embedding", pa.array(embeddings, pa.list_(pa.float32())))
-    for encoder, wanted in ((talk.encoder_sha256, [True, True, True]), ("another", [False, True, True])):
-        rows = SupportMeasure(encoder)(batch, table).to_pylist()
-        assert [row["claims_nothing"] for row in rows] == wanted
+    rows = SupportMeasure()(*units(texts, [row])).to_pylist()
+    assert [row["claims_nothing"] for row in rows] == [False, True, True]
 
 
 def test_kept_features_never_change_a_result(monkeypatch):
@@ -89,10 +83,10 @@ def test_kept_features_never_change_a_result(monkeypatch):
         for n in range(10)
     ]
     batch, table = units(texts, rows)
-    whole = SupportMeasure("another encoder")(batch, table).to_pylist()
+    whole = SupportMeasure()(batch, table).to_pylist()
     monkeypatch.setattr(batches, "_KEPT_SOURCES", 3)
     monkeypatch.setattr(batches, "_KEPT_ANSWERS", 1)
-    measure = SupportMeasure("another encoder")
+    measure = SupportMeasure()
     parts = [row for start in range(10) for row in measure(batch.slice(start, 1), table).to_pylist()]
     assert parts == whole
 
