@@ -9,7 +9,9 @@ import importlib.util
 import json
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,12 +23,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from hcat.engine.project import DBT
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEMO = REPOSITORY / "demo" / "logs"
 #: Random vectors: a build of the pipeline without the cost of a model.
 HASHING = "hashing:32"
+#: Where dbt keeps the parsed project.
+PARSED = "partial_parse.msgpack"
 #: A build of everything without its data tests, which the first build of the same logs has run.
 UNTESTED = "build --exclude-resource-type test"
 #: A build of the scores alone, without labels, analysis and gates.
@@ -36,14 +38,28 @@ COUNT_SMALL = 12
 ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements")
 
 #: The models from documents to a test set, from tables to queries, and those of a judge exist only when they are asked
-#: for. The judge has no budget: nothing is sent, and every verdict is a status.
+#: for, and so do unit tests. The judge has no budget: nothing is sent, and every verdict is a status. The test set has
+#: few chunks, and every kind of variant.
 EVERYTHING = {
+    "hcat_unit_tests": True,
+    "hcat_sampling_total": 24,
     "hcat_test_set": True,
     "hcat_grammar": True,
     "hcat_judge": True,
     "hcat_language_model_url": "http://127.0.0.1:9/v1",
     "hcat_language_model": "nobody",
     "hcat_language_model_calls": 0,
+}
+
+#: The smallest build that has weeks, references and retrieval.
+SMALL = {"hcat_profile": "minimal", "hcat_modules": {"drift": True, "reference": True, "retention": True}}
+#: What single tests set: one set, because another one is another parsed project, and no test minds what the others ask.
+SETTINGS = {
+    "hcat_clock_was_ahead": True,
+    "hcat_missing_parents": "remote",
+    "hcat_review_budget": 40,
+    "hcat_review_round": "spring",
+    "hcat_tool_outputs_are_evidence": True,
 }
 
 #: Columns that count builds: which build landed a row, or saw a finding.
@@ -164,7 +180,7 @@ def link_folders(raw: Path, warehouse: Path, target: Path) -> tuple[Path, Path]:
 
 
 @functools.cache
-def start_server() -> subprocess.Popen[str]:
+def start_server() -> subprocess.Popen[bytes]:
     """Return this process's server of commands; it ends with its standard input."""
     return subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("dbt_server.py"))],
@@ -172,8 +188,48 @@ def start_server() -> subprocess.Popen[str]:
         env=dbt_environment(DEMO, DEMO),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        encoding="utf-8",
+        # what is not read stays in the pipe, where it can be seen
+        bufsize=0,
     )
+
+
+@dataclass
+class Running:
+    """A command that the server runs as a process of its own, which may be killed; one at a time."""
+
+    process: int
+    exit_code: int | None = None
+
+    def poll(self, seconds: float | None = 0) -> int | None:
+        """Return the exit code once the command has ended, after at most some seconds; None while it runs."""
+        replies = start_server().stdout
+        assert replies is not None
+        if self.exit_code is None and select.select([replies], [], [], seconds)[0]:
+            self.exit_code = int(replies.readline())
+        return self.exit_code
+
+    def wait(self) -> int | None:
+        """Return the exit code at the end of the command."""
+        return self.poll(seconds=None)
+
+    def kill(self) -> None:
+        """End the process at once, wherever it is."""
+        os.kill(self.process, signal.SIGKILL)
+
+
+def start_command(
+    program: str, arguments: Iterable[str], environment: Mapping[str, str], output: Path, folder: Path = REPOSITORY
+) -> Running:
+    """Let the server start a command in a folder, which prints to a file."""
+    request = {"program": program, "arguments": list(arguments), "environment": dict(environment)}
+    request |= {"folder": str(folder), "output": str(output), "timeout_seconds": 600}
+    server = start_server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(request).encode() + b"\n")
+    reply = server.stdout.readline()
+    assert reply, "the server of dbt commands has ended"
+    return Running(int(reply))
 
 
 def run_dbt(
@@ -225,24 +281,39 @@ def ask_server(
     program: str, arguments: Iterable[str], environment: Mapping[str, str], folder: Path = REPOSITORY
 ) -> tuple[int, str]:
     """Let the server run a command in a folder, and return (exit code, everything that it printed)."""
-    request = {"program": program, "arguments": list(arguments), "environment": dict(environment)}
-    server = start_server()
-    assert server.stdin is not None
-    assert server.stdout is not None
     with tempfile.NamedTemporaryFile() as output:
-        request |= {"folder": str(folder), "output": output.name, "timeout_seconds": 600}
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        reply = server.stdout.readline()
-        assert reply, "the server of dbt commands has ended"
-        return int(reply), Path(output.name).read_text(encoding="utf-8", errors="replace")
+        exit_code = start_command(program, arguments, environment, Path(output.name), folder).wait()
+        assert exit_code is not None
+        return exit_code, Path(output.name).read_text(encoding="utf-8", errors="replace")
+
+
+def folder_of_all(factory: pytest.TempPathFactory) -> Path:
+    """Return the temporary folder that all processes which run tests share."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def name_settings(variables: Mapping[str, Any] | None, is_demo: bool) -> str:
+    """Return the name of what dbt parses the whole project again for."""
+    return hashlib.md5(json.dumps([variables, is_demo]).encode()).hexdigest()[:8]
+
+
+def take_parsed(
+    folder: Path, target: Path, variables: Mapping[str, Any] | None = None, *, is_demo: bool = True
+) -> None:
+    """Copy the project as somebody has parsed it with the same settings, if so, from the folder of all."""
+    target.mkdir(parents=True, exist_ok=True)
+    parsed = folder / f"{name_settings(variables, is_demo)}.msgpack"
+    if parsed.exists():
+        shutil.copy(parsed, target / PARSED)
 
 
 @dataclass(frozen=True)
 class Dbt:
-    """Runs dbt commands; those with the same variables and models share the parsed project."""
+    """Runs dbt commands in a folder of its own; those with the same variables share the parsed project."""
 
     folder: Path
+    folder_of_all: Path
 
     def target(
         self,
@@ -255,15 +326,10 @@ class Dbt:
 
         With other variables, or out of the demo, it parses everything; with other models only what names them.
         """
-        whole, part = (
-            hashlib.md5(json.dumps(each).encode()).hexdigest()[:8]
-            for each in ([variables, is_demo], [encoder, classifier])
-        )
-        target = self.folder / f"{whole}_{part}"
-        parsed = next(self.folder.glob(f"{whole}_*/partial_parse.msgpack"), None)
-        if parsed and not target.exists():
-            target.mkdir()
-            shutil.copy(parsed, target)
+        part = hashlib.md5(json.dumps([encoder, classifier]).encode()).hexdigest()[:8]
+        target = self.folder / f"{name_settings(variables, is_demo)}_{part}"
+        if not target.exists():
+            take_parsed(self.folder_of_all, target, variables, is_demo=is_demo)
         return target
 
     def __call__(
@@ -283,6 +349,10 @@ class Dbt:
         target = self.target(variables, encoder, classifier, is_demo)
         settings |= {"variables": variables, "encoder": encoder, "classifier": classifier, "is_demo": is_demo}
         exit_code, output = run_dbt(words, raw, warehouse, target, **settings)
+        shared = self.folder_of_all / f"{name_settings(variables, is_demo)}.msgpack"
+        if not shared.exists() and (target / PARSED).exists():
+            # at once, because another process may look
+            Path(shutil.copy(target / PARSED, target / shared.name)).replace(shared)
         return Build(exit_code, output, raw, warehouse)
 
     def start(
@@ -293,19 +363,11 @@ class Dbt:
         output: Path,
         *,
         encoder: str = HASHING,
-    ) -> subprocess.Popen[bytes]:
-        """Start a command as a program of its own, which prints to a file and may be killed, and return its process."""
+    ) -> Running:
+        """Start a command, which prints to a file and may be killed."""
         target = self.target(None, encoder)
         environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
-        # a file: nobody reads while the build runs, and a pipe would fill and stop it
-        with output.open("wb") as lines:
-            return subprocess.Popen(
-                [*DBT, *dbt_arguments(arguments.split(), target)],
-                cwd=REPOSITORY,
-                env=environment,
-                stdout=lines,
-                stderr=subprocess.STDOUT,
-            )
+        return start_command("dbt", dbt_arguments(arguments.split(), target), environment, output)
 
 
 def copy_build(build: Build, folder: Path) -> Build:
@@ -319,9 +381,7 @@ def copy_made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[P
 
     A copy, because a warehouse that dbt works on is closed to others.
     """
-    base = factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
+    base = folder_of_all(factory)
     made, finished = base / name, base / f"{name}.finished"
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

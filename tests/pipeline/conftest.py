@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import COUNT_SMALL, DEMO, REPOSITORY, Build, Dbt, copy_made_once, write_lines
+from builds import COUNT_SMALL, DEMO, REPOSITORY, Build, Dbt, copy_made_once, folder_of_all, write_lines
 
 from benchmarks import planted
 
@@ -19,7 +19,7 @@ CASCADE = "hcat-entailment-cascade"
 @pytest.fixture(scope="session")
 def dbt(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
     """Run dbt commands and return :class:`builds.Build`."""
-    return Dbt(tmp_path_factory.mktemp("targets"))
+    return Dbt(tmp_path_factory.mktemp("targets"), folder_of_all(tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

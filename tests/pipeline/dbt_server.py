@@ -1,8 +1,8 @@
 """Runs commands of dbt and hcat in forked processes that find the libraries imported, which otherwise takes seconds.
 
 Every line of standard input is a command as JSON: ``program``, ``arguments``, ``environment``, ``folder``, ``output``
-(the file that it prints to) and ``timeout_seconds``. Every line of standard output is the exit code of one. No module
-of hcat is imported here, but by a fork for its own command.
+(the file that it prints to) and ``timeout_seconds``. Each has two lines of standard output: the id of its process when
+it starts, and its exit code when it has ended. No module of hcat is imported here, but by a fork for its own command.
 """
 
 import atexit
@@ -77,6 +77,7 @@ def main() -> None:
         process = os.fork()
         if process == 0:
             run(request)
+        print(process, flush=True)
         _, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 

@@ -63,9 +63,10 @@ SCANT_TEXTS = (
 #: Kept, and `answered` = 0.
 BLANK_ANSWERS = (None, "", " ", " \n\t\r ", "\u00a0\u3000", "\u200b\u200d\ufeff", "\x00\x01")
 
+#: More sentences than one batch of texts holds.
 LONG_CONTEXT = " ".join(
     f"Clause {number} sets the fee of product {number % 977} to {number % 89} euros{' and so on' * 20}."
-    for number in range(8_000)
+    for number in range(4_200)
 )
 LONG_RUN = "x" * 2_000_000
 

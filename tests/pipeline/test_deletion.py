@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from builds import (
+    SMALL,
     UNTESTED,
     Build,
     Dbt,
@@ -23,8 +24,6 @@ from hcat.engine.retention import forget_interactions, prune_weeks
 from hcat.engine.warehouse import DATABASE_FILE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-#: The smallest build that has weeks, references and retrieval.
-VARIABLES = {"hcat_profile": "minimal", "hcat_modules": {"drift": True, "reference": True, "retention": True}}
 #: Nothing else says this, and nothing must say it after it was forgotten.
 SECRET = "The vault in Zurzach opens at 7:43 on Thursdays for Ms Quendelin."
 FORGOTTEN = ("call_06", "call_07", "call_09")
@@ -86,7 +85,7 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """A build of all twelve interactions."""
     folder = tmp_path_factory.mktemp("retention")
     write_logs(folder / "logs")
-    build = dbt(UNTESTED, folder / "logs", folder / "warehouse", variables=VARIABLES, is_demo=False)
+    build = dbt(UNTESTED, folder / "logs", folder / "warehouse", variables=SMALL, is_demo=False)
     assert build.exit_code == 0, build.output
     return build
 
@@ -152,10 +151,10 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
     # readers go on reading until the next build
     assert query(built.warehouse / "published" / DATABASE_FILE, "select count(*) from fct_interactions") == [(4,)]
 
-    again = dbt("build", built.raw, built.warehouse, variables=VARIABLES, is_demo=False)
+    again = dbt("build", built.raw, built.warehouse, variables=SMALL, is_demo=False)
     assert again.exit_code == 0, again.output
     write_logs(tmp_path / "logs", without=(*FORGOTTEN, *PRUNED))
-    anew = dbt(UNTESTED, tmp_path / "logs", tmp_path / "warehouse", variables=VARIABLES, is_demo=False)
+    anew = dbt(UNTESTED, tmp_path / "logs", tmp_path / "warehouse", variables=SMALL, is_demo=False)
     assert anew.exit_code == 0, anew.output
     expected = marts(anew.warehouse / DATABASE_FILE)
     assert len(expected) > 10
@@ -173,7 +172,7 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
         "build --full-refresh --select raw_relations landed_records base_interactions stg_rejected_records",
         built.raw,
         built.warehouse,
-        variables=VARIABLES,
+        variables=SMALL,
         is_demo=False,
     )
     assert refreshed.exit_code == 0, refreshed.output

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as parquet
 import pytest
-from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
+from builds import COUNT_SMALL, SETTINGS, Build, Dbt, copy_build, query, write_lines
 
 from hcat.engine.publication import ALWAYS_PUBLISHED
 from hcat.monitoring.alerts.sending import send_alerts
@@ -55,7 +55,7 @@ def bad(dbt: Dbt, good: Build, behind: Build) -> Build:
         for number in range(COUNT_BLANK)
     ]
     write_lines(good.raw / "interactions_later.jsonl", blank)
-    return dbt("build", good.raw, good.warehouse, variables={"hcat_clock_was_ahead": True})
+    return dbt("build", good.raw, good.warehouse, variables=SETTINGS)
 
 
 @pytest.fixture(scope="module")

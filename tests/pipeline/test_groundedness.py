@@ -194,15 +194,3 @@ def test_a_contradicted_field_is_named_and_costs_most(built):
         "select detail from fct_evaluations where metric_name = 'groundedness' and interaction_id = 'contradicted'"
     )[0][0]
     assert "count_fields_contradicted -" in detail
-
-
-def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
-    build, _ = built
-    plain = dbt(SCORES, build.raw, tmp_path_factory.mktemp("plain"), classifier="none")
-    assert plain.exit_code == 0, plain.output
-    found = plain.query(
-        "select distinct score_status, detail, raw_score from fct_evaluations where metric_name like 'groundedness'"
-        " or metric_name like 'groundedness_entailment%'"
-    )
-    assert found == [("missing_input", "missing: entailment classifier", None)]
-    assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (12, 0)

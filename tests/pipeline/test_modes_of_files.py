@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from builds import Build, ask_server, copy_build, dbt_arguments, dbt_environment, run_hcat
+import pytest
+from builds import (
+    Build,
+    ask_server,
+    copy_build,
+    dbt_arguments,
+    dbt_environment,
+    folder_of_all,
+    run_hcat,
+    take_parsed,
+)
 
 #: Commands, and the file that each makes.
 COMMANDS = {
@@ -32,10 +42,13 @@ def test_a_build_and_its_commands_make_private_files(small: Build, tmp_path: Pat
     assert find_open(made.warehouse) == {}
 
 
-def test_a_build_makes_private_folders_and_leaves_those_that_were_there(small: Build, tmp_path: Path) -> None:
+def test_a_build_makes_private_folders_and_leaves_those_that_were_there(
+    small: Build, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
     target, given = tmp_path / "target", tmp_path / "given"
     for folder in (target, given):
         folder.mkdir(mode=0o755)
+    take_parsed(folder_of_all(tmp_path_factory), target)
     # of a build of an earlier version
     for name in ("dbt.log", "run_results.json"):
         (target / name).touch(mode=0o644)

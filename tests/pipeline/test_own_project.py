@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, environment_without_settings, run_dbt_in, run_hcat
+from builds import REPOSITORY, environment_without_settings, run_dbt_in
 
 EXAMPLE = REPOSITORY / "examples" / "own_project"
 
@@ -134,10 +134,3 @@ def test_nothing_of_the_demo_is_in_the_results(project):
             assert warehouse.sql(f"select count(*) from {seed}").fetchall() == [(0,)], seed
         assert {"applications", "risks", "safety_texts"} <= tables
         assert warehouse.sql("select count(*) from landed_records where entity = 'documents'").fetchall() == [(0,)]
-
-
-def test_report_and_summary_run_in_the_own_project(project):
-    run_hcat("report", folder=project)
-    assert (project / "warehouse" / "report.html").stat().st_size > 10_000
-    summary = run_hcat("summary", folder=project)
-    assert "assistant, candidate 2.3" in summary

@@ -1,18 +1,21 @@
 """hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from builds import copy_bank, run_dbt_in, run_hcat
+from builds import copy_bank, query, run_dbt_in, run_hcat
+from old_warehouse import restore
+from test_upgrade import REMEMBERED, SAID, lost_rows
 
 SHARED = ("dim_documents", "fct_evaluations", "risks")
 
 
-def read(folder: Path, query: str) -> list[tuple[Any, ...]]:
+def read(folder: Path, sql: str) -> list[tuple[Any, ...]]:
     with duckdb.connect(str(folder / "warehouse" / "warehouse_of_the_bank.duckdb"), read_only=True) as warehouse:
-        return warehouse.sql(query).fetchall()
+        return warehouse.sql(sql).fetchall()
 
 
 def log_calls(folder: Path, first: int, last: int) -> None:
@@ -77,7 +80,7 @@ def test_a_model_of_the_project_alone_runs_without_hcat(project: Path) -> None:
 
 def test_a_build_reads_what_its_models_make_in_the_same_build(project: Path) -> None:
     log_calls(project, 20, 30)
-    run_dbt_in(project, "--quiet", "build", "--exclude-resource-type", "test")
+    run_dbt_in(project, "--quiet", "build", "--select", "+fct_interactions", "--exclude-resource-type", "test")
     assert read(project, "select count(*) from bank.answered_calls") == [(27,)]
     assert read(project, "select count(*) from bank_evaluation.fct_interactions") == [(27,)]
 
@@ -113,3 +116,24 @@ def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> Non
     finally:
         settings.write_text(text)
     assert "hcat and your project both have fct_evaluations: add flags:" in said
+
+
+def test_an_upgrade_moves_the_tables_of_hcat_to_its_own_schema_and_leaves_those_of_the_project(
+    project: Path, tmp_path: Path
+) -> None:
+    database, untouched = project / "warehouse" / "warehouse_of_the_bank.duckdb", tmp_path / "hcat.duckdb"
+    restore(untouched)
+    # what 0.1.0 left in the schema of the project, in the place of all that was built here
+    shutil.rmtree(project / "warehouse")
+    restore(database, "bank")
+    assert SAID in run_dbt_in(project, "build", "--select", "dim_metrics", expected=2)
+    said = run_hcat("upgrade", folder=project)
+    assert "move bank.dim_runs with 2 rows to bank_evaluation" in said
+    # the project has models of these names, and its next build replaces them
+    left = read(project, "select table_name from information_schema.tables where table_schema = 'bank' order by 1")
+    assert left == [(name,) for name in ("dim_documents", "fct_evaluations", "risks", "threshold_gates")]
+    for table in REMEMBERED:
+        assert lost_rows(untouched, database, "bank_evaluation", table) == 0, table
+    kept = "select count(*) from duckdb_constraints() where table_name = 'dim_runs'"
+    assert read(project, kept) == query(untouched, kept)
+    run_dbt_in(project, "build", "--select", "+dim_metrics", "--exclude-resource-type", "test")

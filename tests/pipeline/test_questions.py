@@ -110,12 +110,3 @@ def test_a_refusal_does_to_rates_what_the_page_says(copy: duckdb.DuckDBPyConnect
     assert one(f"select sum(count_found) {errors}") == one(f"select count(*) from fct_interactions where {declined}")
     rule = "verdict_rule = 'refused_although_answer_due'"
     assert one(f"select count(*) from fct_verdicts where is_in_release_population and {rule}") == undue
-
-
-def test_the_copy_says_what_its_tables_and_columns_mean(copy: duckdb.DuckDBPyConnection) -> None:
-    silent = copy.sql("""
-        select table_name, null as column_name from duckdb_tables() where comment is null and not internal
-        union all
-        select table_name, column_name from duckdb_columns() where comment is null and not internal
-    """).fetchall()
-    assert silent == []

@@ -94,8 +94,8 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     while process.poll() is None:
         # dbt writes in its own process; any error of this reader fails the test
         seen.append(read_published(demo.warehouse / "published"))
-        time.sleep(0.25)
-    assert process.returncode == 0, output.read_text(encoding="utf-8")
+        time.sleep(0.1)
+    assert process.exit_code == 0, output.read_text(encoding="utf-8")
     assert len(seen) > 20
     assert set(seen) == set(demo.query("select count(*), count(raw_score) from fct_evaluations"))
     again = checksum_tables(demo.warehouse / "hcat.duckdb")
@@ -200,7 +200,8 @@ def night(
         # the warehouse is closed meanwhile; any error of this reader fails the test
         seen += query(copy, COUNTED)
         time.sleep(0.25)
-    return Build(process.returncode, output.read_text(encoding="utf-8"), parts, warehouse), seen, before
+    assert process.exit_code is not None
+    return Build(process.exit_code, output.read_text(encoding="utf-8"), parts, warehouse), seen, before
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builds import DEMO, Build, Dbt, read_lines, run_hcat, write_lines
+from builds import DEMO, SETTINGS, Build, Dbt, read_lines, run_hcat, write_lines
 from desks import Visit, find_browser, open_browser
 from numpy.testing import assert_allclose
 
 #: Interactions of the demo that are enough for a round that cannot hold them all.
 INTERACTIONS = 150
-VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40}
 #: What a round needs and what comes of it; gates and weaknesses do not.
 BUILD = (
     "build --exclude-resource-type test --select"
@@ -103,7 +102,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) -> None:
-    built = dbt(BUILD, raw, tmp_path / "warehouse", variables=VARIABLES)
+    built = dbt(BUILD, raw, tmp_path / "warehouse", variables=SETTINGS)
     assert built.exit_code == 0, built.output
 
     # drawn: a plain random sample of the answers that nobody has rated, by numbers that anyone can compute again
@@ -162,7 +161,7 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
         " where metric_name = 'groundedness' and label is not null and raw_score is not null"
     )
     labelled_before = built.query(count_labels)[0][0]
-    rebuilt = dbt(BUILD, raw, built.warehouse, variables=VARIABLES)
+    rebuilt = dbt(BUILD, raw, built.warehouse, variables=SETTINGS)
     assert rebuilt.exit_code == 0, rebuilt.output
     rejected = "from stg_rejected_records where entity = 'ratings' and source_file like 'ratings_spring%'"
     assert rebuilt.query(f"select count(*) {rejected}") == [(0,)]

@@ -15,6 +15,7 @@ import pytest
 from builds import (
     DEMO,
     ENTITIES,
+    SMALL,
     Build,
     Dbt,
     ask_server,
@@ -196,8 +197,8 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
 
 def test_a_build_without_logs_stops_before_its_first_model(dbt: Dbt, tmp_path: Path) -> None:
     environment = dbt_environment(tmp_path, tmp_path, is_demo=False) | {"HCAT_RAW_LOGS": ""}
-    target = dbt.target(None, is_demo=False)
-    printed = ask_server("dbt", dbt_arguments(["build"], target), environment)
+    target = dbt.target(SMALL, is_demo=False)
+    printed = ask_server("dbt", dbt_arguments(["build"], target, SMALL), environment)
     assert only_problem(Build(*printed, tmp_path, tmp_path)) == f"hcat raw logs: {explain_no_files('')}"
 
 

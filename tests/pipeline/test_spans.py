@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import Build, Dbt, read_lines, write_lines
+from builds import SETTINGS, Build, Dbt, read_lines, write_lines
 
 from hcat.landing.dialects import read_dialects
 
@@ -183,8 +183,7 @@ def test_settings_take_tools_as_evidence_and_parents_as_remote(
     (chain,) = (line for line in faults() if isinstance(line, dict) and line.get("trace_id") == "cut-off")
     write_lines(raw / "spans.jsonl", [*read_lines(EXPORTS / "spans_plain.jsonl"), chain])
     write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
-    variables = {"hcat_tool_outputs_are_evidence": True, "hcat_missing_parents": "remote"}
-    build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_settings_warehouse"), variables=variables)
+    build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_settings_warehouse"), variables=SETTINGS)
     assert build.exit_code == 0, build.output
     assert build.query("select rank, text from stg_retrievals where interaction_id = 'plain-1' order by 1") == [
         *((rank, text) for rank, (_, text, _) in enumerate(DOCUMENTS, start=1)),

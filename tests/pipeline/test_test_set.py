@@ -12,13 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY, Dbt, load_service, read_lines, run_hcat
+from builds import DEMO, EVERYTHING, REPOSITORY, UNTESTED, Dbt, load_service, read_lines, run_hcat
 
-#: A small plan: few chunks, every kind of variant.
-VARIABLES = {
-    "hcat_test_set": True,
-    "hcat_sampling_total": 24,
-}
 TOKEN = "a-token-of-the-test"
 VARIANT_MODELS = (
     "int_variant_materials int_variants_planned int_queries_varied int_test_variants"
@@ -57,7 +52,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
             shutil.copy(DEMO / name, folder / name)
 
     # documents -> queries and variants
-    build = dbt("build --select +tag:test_set --indirect-selection cautious", raw, warehouse, variables=VARIABLES)
+    build = dbt("build --select +tag:test_set --indirect-selection cautious", raw, warehouse, variables=EVERYTHING)
     assert build.exit_code == 0, build.output
     statuses = dict(build.query("select variant_status, count(*) from fct_test_variants group by all"))
     assert statuses["made"] > 50
@@ -73,7 +68,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     assert f"{statuses['made']:,}: " in printed
     assert Counter(row["variant_type"] for row in variants.values()).keys() <= planned_types
     count_varied = build.query("select count(*) from int_queries_varied")
-    again = dbt(f"run --select {VARIANT_MODELS}", raw, warehouse, variables=VARIABLES)
+    again = dbt(f"run --select {VARIANT_MODELS}", raw, warehouse, variables=EVERYTHING)
     assert again.exit_code == 0, again.output
     assert again.query("select count(*) from int_queries_varied") == count_varied
     before = path.read_bytes()
@@ -88,11 +83,16 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     run("collect", endpoint, "--queries", path, "--output", collected)
     assert {row["query_id"] for row in read_lines(collected / "interactions.jsonl")} == set(rows)
 
-    # -> evaluations
-    evaluated = dbt(
-        "build --select +fct_evaluations +dim_queries --exclude-resource-type test", collected, tmp_path / "evaluated"
-    )
+    # -> evaluations, without a classifier
+    models = "+fct_evaluations +fct_sentence_evidence +dim_queries"
+    evaluated = dbt(f"{UNTESTED} --select {models}", collected, tmp_path / "evaluated", classifier="none")
     assert evaluated.exit_code == 0, evaluated.output
+    unread = evaluated.query(
+        "select distinct score_status, detail, raw_score from fct_evaluations where score_status <> 'not_applicable'"
+        " and (metric_name = 'groundedness' or metric_name like 'groundedness_entailment%')"
+    )
+    assert unread == [("missing_input", "missing: entailment classifier", None)]
+    assert evaluated.query("select count(*) > 0, count(support_probability) from fct_sentence_evidence") == [(True, 0)]
     assert evaluated.query("select distinct record_status from base_queries") == [("staged",)]
     dimension = {
         query_id: (root, parent, variant_type, weight)

@@ -11,10 +11,8 @@ from builds import (
     Build,
     Dbt,
     checksum_tables,
-    copy_bank,
     dbt_environment,
     query,
-    run_dbt_in,
     run_hcat,
 )
 from old_warehouse import restore, write_old_logs
@@ -120,29 +118,3 @@ def test_the_next_build_goes_on_with_what_the_old_warehouse_remembers(
     assert len(expected) > 1_000
     tables = {table for table, *_ in expected}
     assert {row for row in build.query(listed) if row[0] in tables} == set(expected)
-
-
-@pytest.fixture(scope="module")
-def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that has hcat as its package, with what 0.1.0 left in the schema of the project."""
-    folder = copy_bank(tmp_path_factory.mktemp("package"))
-    restore(folder / "warehouse" / "warehouse_of_the_bank.duckdb", "bank")
-    run_dbt_in(folder, "deps")
-    return folder
-
-
-def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_project(
-    bank: Path, untouched: Path
-) -> None:
-    database = bank / "warehouse" / "warehouse_of_the_bank.duckdb"
-    assert SAID in run_dbt_in(bank, "build", "--select", "dim_metrics", expected=2)
-    said = run_hcat("upgrade", folder=bank)
-    assert "move bank.dim_runs with 2 rows to bank_evaluation" in said
-    # the project has models of these names, and its next build replaces them
-    left = query(database, "select table_name from information_schema.tables where table_schema = 'bank' order by 1")
-    assert left == [(name,) for name in ("dim_documents", "fct_evaluations", "risks", "threshold_gates")]
-    for table in REMEMBERED:
-        assert lost_rows(untouched, database, "bank_evaluation", table) == 0, table
-    kept = "select count(*) from duckdb_constraints() where table_name = 'dim_runs'"
-    assert query(database, kept) == query(untouched, kept)
-    run_dbt_in(bank, "build", "--select", "+dim_metrics", "--exclude-resource-type", "test")

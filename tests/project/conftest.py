@@ -12,7 +12,7 @@ import pytest
 # the helpers that run dbt live beside the pipeline tests
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pipeline"))
 
-from builds import DEMO, EVERYTHING, copy_made_once, run_dbt
+from builds import DEMO, EVERYTHING, copy_made_once, folder_of_all, run_dbt, take_parsed
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +25,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(folder: Path) -> None:
         command = ["build", "--exclude-resource-type", "test"]
         warehouse, target = folder / "warehouse", folder / "target"
+        take_parsed(folder_of_all(tmp_path_factory), target, EVERYTHING)
         exit_code, output = run_dbt(command, DEMO, warehouse, target, variables=EVERYTHING, has_artefacts=True)
         assert exit_code == 0, output
 
@@ -40,7 +41,9 @@ def target(project: Path) -> Path:
 @pytest.fixture(scope="session")
 def plain_target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of dbt's artefacts without variables: dbt parses the project again when they change."""
-    return tmp_path_factory.mktemp("plain_target")
+    target = tmp_path_factory.mktemp("plain_target")
+    take_parsed(folder_of_all(tmp_path_factory), target)
+    return target
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -108,15 +106,15 @@ def test_metrics_of_listed_risks_are_seen_by_segment_and_over_time(warehouse: Pa
         assert {"support_numbers", "toxicity__maximum"} <= metrics("metric_catalog where is_primary")
 
 
-def test_the_generator_makes_the_shipped_logs_again(tmp_path: Path) -> None:
+def test_the_generator_makes_the_shipped_logs_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratings are about these very answers, and other seeds of the generator are measured against them."""
+    monkeypatch.syspath_prepend(str(REPOSITORY / "demo"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import make_demo
+
     sheets = tmp_path / "first.jsonl", tmp_path / "further.jsonl"
     options = "--output", tmp_path, "--rating-sheet", sheets[0], "--further-sheet", sheets[1]
-    subprocess.run(
-        [sys.executable, str(REPOSITORY / "demo" / "make_demo.py"), *map(str, options)],
-        check=True,
-        capture_output=True,
-    )
+    make_demo.main([*map(str, options)])
     drawn = [json.loads(line)["interaction_id"] for sheet in sheets for line in sheet.read_text("utf-8").splitlines()]
     chances = {row["interaction_id"]: row["inclusion_probability"] for row in read_records("ratings")}
     assert sorted(drawn) == sorted(chances)

@@ -7,13 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from builds import DEMO, REPOSITORY, dbt_environment, link_folders, run_dbt
+from builds import DEMO, REPOSITORY, run_dbt
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +65,15 @@ def test_views_of_the_semantic_layer_are_documented_column_by_column(manifest: d
             assert all(column["description"] for column in view["columns"].values())
 
 
-def test_every_column_of_the_published_copy_is_described(manifest: dict[str, Any], warehouse: Path) -> None:
-    documented = {
-        node["name"]: {column["name"] for column in node["columns"].values() if column["description"]}
-        for node in manifest["nodes"].values()
-        if node["resource_type"] in {"model", "seed"}
-    }
-    published = warehouse.parent / "published" / "hcat.duckdb"
-    with duckdb.connect(str(published), read_only=True) as connection:
-        columns = connection.execute(
-            "select table_name, column_name from information_schema.columns order by all"
-        ).fetchall()
-    assert len({table for table, _ in columns}) > 20
-    assert [f"{table}.{column}" for table, column in columns if column not in documented.get(table, set())] == []
+def test_every_column_of_the_published_copy_is_described(warehouse: Path) -> None:
+    with duckdb.connect(str(warehouse.parent / "published" / "hcat.duckdb"), read_only=True) as copy:
+        silent = copy.sql("""
+            select table_name, null as column_name from duckdb_tables() where comment is null
+            union all
+            select table_name, column_name from duckdb_columns() where comment is null and not internal
+        """).fetchall()
+        assert len(copy.sql("show tables").fetchall()) > 20
+    assert silent == []
 
 
 def test_the_docs_site_shows_public_models_alone_and_one_tag_names_all_of_hcat(manifest: dict[str, Any]) -> None:
@@ -173,21 +168,6 @@ def test_recipes_run(recipe: str, compiled: Path, warehouse: Path, tmp_path: Pat
 # Documentation
 
 
-#: Lists what selections select in one process, which parses the project once: (was it a success, count) of each.
-LISTING = """
-import json, sys
-from dbt.cli.main import dbtRunner
-folders = sys.argv[1:]
-manifest = dbtRunner().invoke(["--quiet", "parse", *folders]).result
-found = []
-for selection in json.load(sys.stdin):
-    arguments = ["--quiet", "ls", "--resource-type", "all", *selection.split(), *folders]
-    listed = dbtRunner(manifest=manifest).invoke(arguments)
-    found.append([listed.success, len(listed.result or [])])
-print(json.dumps(found))
-"""
-
-
 def test_documented_selectors_select_something(plain_target: Path, tmp_path: Path) -> None:
     text = (REPOSITORY / "docs" / "operations.md").read_text(encoding="utf-8")
     commands = re.findall(
@@ -195,21 +175,11 @@ def test_documented_selectors_select_something(plain_target: Path, tmp_path: Pat
     )
     selections = sorted({" ".join(words.split()) for words in commands})
     assert len(selections) >= 5
-    listed = subprocess.run(
-        [sys.executable, "-c", LISTING, "--target-path", str(plain_target), "--log-path", str(plain_target)],
-        cwd=REPOSITORY,
-        env=dbt_environment(*link_folders(DEMO, tmp_path, plain_target)),
-        input=json.dumps(selections),
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert listed.returncode == 0, listed.stdout + listed.stderr
-    found = json.loads(listed.stdout.splitlines()[-1])
-    assert len(found) == len(selections)
-    for selection, (is_success, count) in zip(selections, found, strict=True):
-        assert is_success, f"`{selection}`: {listed.stdout}"
-        assert count, f"`{selection}` selects nothing"
+    for selection in selections:
+        words = ["ls", "--resource-type", "all", *selection.split()]
+        exit_code, output = run_dbt(words, DEMO, tmp_path, plain_target)
+        assert exit_code == 0, f"`{selection}`: {output}"
+        assert "No nodes selected" not in output, f"`{selection}` selects nothing"
 
 
 def test_documented_exit_codes_name_every_command() -> None:

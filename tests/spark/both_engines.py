@@ -25,26 +25,21 @@ def write_profile(folder, spark_target, schema):
         (folder / target / "logs").mkdir(parents=True)
 
 
-def describe_build(folder, target, selected):
-    """Return the words and the environment of `dbt build` of the selected models on a target."""
+def build_in_session(folder, selected):
+    """Build the selected models on Spark, in the session of this process."""
     words = ["--quiet", "--log-level-file", "none", "--no-write-json", "build"]
-    words += ["--select", selected, "--indirect-selection", "cautious", "--target", target]
+    words += ["--select", selected, "--indirect-selection", "cautious"]
     words += ["--exclude-resource-type", "unit_test"]
     words += ["--project-dir", str(ROOT), "--profiles-dir", str(folder)]
-    words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]
+    words += ["--target-path", str(folder / "spark"), "--log-path", str(folder / "spark")]
     settings = {
-        "HCAT_RAW_LOGS": str(folder / target / "logs"),
+        "HCAT_RAW_LOGS": str(folder / "spark" / "logs"),
         "HCAT_DEMO": "1",
-        "HCAT_WAREHOUSE": str(folder / target),
+        "HCAT_WAREHOUSE": str(folder / "spark"),
         "HCAT_ENCODER": "hashing:8",
         "HCAT_CLASSIFIER": "hashing",
     }
-    return words, settings
-
-
-def build_in_session(folder, selected):
-    """Build the selected models on Spark, in the session of this process."""
-    run_in_session(*describe_build(folder, "spark", selected))
+    run_in_session(words, settings)
 
 
 def run_in_session(words, settings):

@@ -1,13 +1,11 @@
 """Spans of every dialect fold into the same rows on both engines."""
 
 import json
-import os
 import shutil
 
 import duckdb
-import pytest
-from both_engines import build_in_session, describe_build, write_profile
-from builds import ask_server, write_lines
+from both_engines import build_in_session, write_profile
+from builds import folder_of_all, run_dbt, take_parsed, write_lines
 from test_spans import EXPORTS, faults
 
 SELECTED = "+path:models/staging"
@@ -23,13 +21,10 @@ TABLES = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(spark_target, tmp_path_factory):
-    """Folder of both builds, with the same logs."""
-    folder = tmp_path_factory.mktemp("fold")
-    write_profile(folder, spark_target, "fold")
+def test_both_engines_fold_the_same_rows(spark, spark_target, tmp_path_factory, tmp_path):
+    write_profile(tmp_path, spark_target, "fold")
     for target in ("duckdb", "spark"):
-        logs = folder / target / "logs"
+        logs = tmp_path / target / "logs"
         shutil.copytree(EXPORTS, logs, dirs_exist_ok=True)
         write_lines(logs / "spans_faults.jsonl", faults())
         quoted = {"question": 'Is it "5"?', "answer": '"Yes" or "no"\n\\ 5 €'}
@@ -37,15 +32,12 @@ def folder(spark_target, tmp_path_factory):
         trace = page["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
         write_lines(logs / "spans_quoted.jsonl", [trace | {"output": quoted["answer"]}])
         write_lines(logs / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
-    return folder
-
-
-def test_both_engines_fold_the_same_rows(folder, spark):
-    words, settings = describe_build(folder, "duckdb", SELECTED)
-    exit_code, output = ask_server("dbt", words, {**os.environ, **settings})
+    place, words = tmp_path / "duckdb", ["build", "--select", SELECTED, "--indirect-selection", "cautious"]
+    take_parsed(folder_of_all(tmp_path_factory), tmp_path / "target")
+    exit_code, output = run_dbt(words, place / "logs", place, tmp_path / "target")
     assert exit_code == 0, output
-    build_in_session(folder, SELECTED)
-    with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
+    build_in_session(tmp_path, SELECTED)
+    with duckdb.connect(str(place / "hcat.duckdb"), read_only=True) as connection:
         for table in TABLES:
             here = connection.sql(f"from {table}").to_arrow_table()
             there = spark.table(f"fold.{table}").toArrow()
