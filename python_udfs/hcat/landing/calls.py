@@ -40,6 +40,8 @@ ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgeme
 
 #: Names that only spans have.
 SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
+_PREDICTIONS = ("prediction", "pred", "predicted_answer", "generated_answer")
+_IDS_OF_SPANS = ("id", "span_id", "spanId", "context")
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -101,8 +103,12 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if {"description", "agent"} <= plain.keys():
         # of a task of an agent: how its answer should look
         plain.pop("expected_output", None)
+    said = (plain.get(name) for name in _PREDICTIONS)
+    if pick(plain, "reference_answer") is None and any(isinstance(text, str) and " " in text.strip() for text in said):
+        # beside a text that was predicted stands what should have been answered
+        plain = {"reference_answer" if name == "answer" else name: value for name, value in plain.items()}
     record = _open(plain)
-    if marks := [name for name in SPAN_NAMES & record.keys() if record[name] is not None]:
+    if marks := marks_of_spans(record):
         raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
@@ -114,9 +120,22 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     return OpenedCall(record, _read_exchanges(record, call_id), is_example)
 
 
+def marks_of_spans(record: Mapping[str, Any]) -> list[str]:
+    """Return the names by which a record is a span, or holds spans; steps of a call that have no ids are none."""
+    steps = record.get("spans")
+    are_steps = isinstance(steps, list) and not any(
+        isinstance(each, Mapping) and any(each.get(name) for name in _IDS_OF_SPANS) for each in steps
+    )
+    parent = {"parent_id"} if record.get("trace_id") is not None else set()
+    names = (SPAN_NAMES | parent) - ({"spans"} if are_steps else set())
+    return [name for name in names & record.keys() if record[name] is not None]
+
+
 def _open(plain: dict[str, Any]) -> dict[str, Any]:
     """Return a call with its content beside its own keys; a query, an answer and passages may stand in named steps."""
     record = open_containers(plain)
+    if not marks_of_spans(record) and "spans" in record and find_contexts(record) is None:
+        record["contexts"] = find_passages(record.pop("spans")) or None
     if find_messages(record) is None and SPAN_NAMES.isdisjoint(record):
         sought = {"query_text": USER, "answer": ASSISTANT}
         missing = [each for each in sought if pick(record, each) is None or isinstance(pick(record, each), Mapping)]
@@ -176,13 +195,16 @@ def _rows_of(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return next((rows for rows in (cells, turned) if rows and all(all(brings(row)) for row in rows)), [])
 
 
-def conversation_of(record: Mapping[str, Any] | None) -> str | None:
-    """Return the conversation of a record that is one message of it; None for any other record."""
+def conversation_of(record: Mapping[str, Any] | None, is_step: bool = False) -> str | None:
+    """Return the conversation of a record that is one message of it, or a step between messages; else None."""
     plain = nest(record or {})
-    key = to_text(pick(plain, "conversation_id"))
+    key, kind = to_text(pick(plain, "conversation_id")), plain.get("type")
+    if is_step and isinstance(kind, str):
+        return key
     if key is None or role_of(record) is None or text_of(record) is None or find_messages(plain) is not None:
         return None
-    return key if pick(plain, "query_text") is None and pick(plain, "answer") is None else None
+    has_none = pick(plain, "query_text") is None and pick(plain, "answer") is None
+    return key if has_none or str(kind).casefold().endswith("message") else None
 
 
 def join_conversation(key: str, said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -240,7 +262,7 @@ def brings(call: Mapping[str, Any], readable: bool = False, in_steps: bool = Fal
     """Return whether a call brings a query, and whether it brings an answer, readable or not, also in named steps."""
     plain = nest(call)
     record = _open(plain) if in_steps else open_containers(plain)
-    is_whole = find_messages(record) is not None or any(record.get(name) is not None for name in SPAN_NAMES)
+    is_whole = find_messages(record) is not None or bool(marks_of_spans(record))
 
     def has(*meanings: str) -> bool:
         found = (pick(record, meaning) for meaning in meanings)
@@ -297,6 +319,9 @@ def _scalar(value: Any, what: str) -> str | None:
         are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
         is_object = isinstance(value, Mapping) or are_parts
         found = text_of(value) if said is None and is_object else last_text(said or [], ASSISTANT)
+        if found is None and what == "query" and isinstance(value, Mapping):
+            # a query inside of its object
+            found = lone if is_scalar(lone := pick(plain_record(value), "query_text")) else None
         if found is not None:
             return found
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
@@ -322,7 +347,9 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
         if role == ASSISTANT and (turns or query is not None):
             turns = turns or [_Turn()]
             named = find_contexts(plain_record(message))
-            named = named if isinstance(named, list) else find_named_passages(message) or None
+            named = (
+                named if isinstance(named, list) else find_named_passages(message) or find_documents(message) or None
+            )
             if named is None and not text.strip():
                 # an agent may hand on what its tools returned
                 named = find_passages(message) or None

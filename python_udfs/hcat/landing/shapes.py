@@ -155,19 +155,15 @@ def expand_records(
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
-    rows = iter(records)
-    head: list[RawRecord] = []
-    for row in rows:
-        head.append(row)
+    head, _, rows = head_of(records)
+    if not any(calls.conversation_of(record) for _, record, _, _ in head):
         # the first record that can be read tells what the file holds
-        if row[1] is not None:
-            break
-    if not head or calls.conversation_of(head[-1][1]) is None:
-        yield from (join_events if head and read_event(head[-1][1])[1] else iter)(chain(head, rows))
+        first = next((record for _, record, _, _ in head if record is not None), None)
+        yield from (join_events if read_event(first)[1] else iter)(rows)
         return
     conversations: dict[str, list[RawRecord]] = {}
-    for row in chain(head, rows):
-        key = calls.conversation_of(row[1])
+    for row in rows:
+        key = calls.conversation_of(row[1], is_step=True)
         if key is None:
             yield row
         else:
