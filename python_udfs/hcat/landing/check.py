@@ -31,6 +31,7 @@ from hcat.language.display import clean_label
 SHOWN_RECORDS = 3
 _SHOWN_REASONS = 5
 _SHOWN_CHARACTERS = 100
+_MASKED_CHARACTERS = 4000
 _SHOWN_FILES = 12
 
 # what a metric may ask of the logs -> what brings it
@@ -187,7 +188,8 @@ def _describe_first(
 ) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
     for first in staging.rows(_QUERIES["read_first"]):
-        masked = ((name, mask(str(value))) for name, value in first.items() if value is not None)
+        # personal data is sought far beyond what is shown, and not in megabytes
+        masked = ((name, mask(str(value)[:_MASKED_CHARACTERS])) for name, value in first.items() if value is not None)
         shown = ((name, clean_label(text, _SHOWN_CHARACTERS)) for name, text in masked)
         for place, (name, text) in enumerate(shown):
             yield "" if place else "first record", f"{name}: {text}"
