@@ -27,7 +27,7 @@ RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
 
 # a longer line is no record but a file without line breaks, which must not fill the memory
 _LONGEST_LINE = 1 << 25
-_TOO_LONG = f"a line of {{:.1f}} MB, at most {_LONGEST_LINE / 1e6:.1f} MB are read: cut its texts"
+_TOO_LONG = "a line of {:.1f} MB, at most {:.1f} MB are read: cut its texts"
 _SHOWN_OF_A_LONG_LINE = 1000
 _SHOWN_OF_A_KEY = 60
 _SEPARATORS = (",", ";", "\t", "|")
@@ -135,7 +135,7 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
                 yield (
                     number,
                     None,
-                    _TOO_LONG.format(size / 1e6),
+                    _TOO_LONG.format(size / 1e6, _LONGEST_LINE / 1e6),
                     line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace"),
                 )
                 continue
@@ -237,7 +237,12 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
             if _HALF_OF_A_PAIR.search("".join(row)):
                 yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(current))
             elif (size := sum(map(len, row))) > _LONGEST_LINE:
-                yield number, None, _TOO_LONG.format(size / 1e6), current[0][:_SHOWN_OF_A_LONG_LINE]
+                yield (
+                    number,
+                    None,
+                    _TOO_LONG.format(size / 1e6, _LONGEST_LINE / 1e6),
+                    current[0][:_SHOWN_OF_A_LONG_LINE],
+                )
             elif len(row) != len(names):
                 message = f"{len(row)} fields where the header has {len(names)}"
                 yield number, None, message, _show_bytes("".join(current))
