@@ -41,7 +41,6 @@ ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgeme
 #: Names that only spans have.
 SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
 _PREDICTIONS = ("prediction", "pred", "predicted_answer", "generated_answer")
-_IDS_OF_SPANS = ("id", "span_id", "spanId", "context")
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -122,13 +121,10 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
 
 def marks_of_spans(record: Mapping[str, Any]) -> list[str]:
     """Return the names by which a record is a span, or holds spans; steps of a call that have no ids are none."""
-    steps = record.get("spans")
-    are_steps = isinstance(steps, list) and not any(
-        isinstance(each, Mapping) and any(each.get(name) for name in _IDS_OF_SPANS) for each in steps
-    )
-    parent = {"parent_id"} if record.get("trace_id") is not None else set()
-    names = (SPAN_NAMES | parent) - ({"spans"} if are_steps else set())
-    return [name for name in names & record.keys() if record[name] is not None]
+    steps = [each for each in record.get("spans") or () if isinstance(each, Mapping)]
+    have_ids = not steps or any(each.get(name) for each in steps for name in ("id", "span_id", "spanId", "context"))
+    names = SPAN_NAMES | ({"parent_id"} if record.get("trace_id") is not None else set())
+    return [name for name in names & record.keys() if record[name] is not None and (have_ids or name != "spans")]
 
 
 def _open(plain: dict[str, Any]) -> dict[str, Any]:
@@ -319,9 +315,6 @@ def _scalar(value: Any, what: str) -> str | None:
         are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
         is_object = isinstance(value, Mapping) or are_parts
         found = text_of(value) if said is None and is_object else last_text(said or [], ASSISTANT)
-        if found is None and what == "query" and isinstance(value, Mapping):
-            # a query inside of its object
-            found = lone if is_scalar(lone := pick(plain_record(value), "query_text")) else None
         if found is not None:
             return found
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
@@ -346,10 +339,8 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             turns[-1].said.append(text)
         if role == ASSISTANT and (turns or query is not None):
             turns = turns or [_Turn()]
-            named = find_contexts(plain_record(message))
-            named = (
-                named if isinstance(named, list) else find_named_passages(message) or find_documents(message) or None
-            )
+            held = find_contexts(plain_record(message))
+            named = held if isinstance(held, list) else find_named_passages(message) or find_documents(message) or None
             if named is None and not text.strip():
                 # an agent may hand on what its tools returned
                 named = find_passages(message) or None

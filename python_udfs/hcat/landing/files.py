@@ -27,7 +27,6 @@ RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
 
 # a longer line is no record but a file without line breaks, which must not fill the memory
 _LONGEST_LINE = 1 << 25
-_TOO_LONG = "a line of {:.1f} MB, at most {:.1f} MB are read: cut its texts"
 _SHOWN_OF_A_LONG_LINE = 1000
 _SHOWN_OF_A_KEY = 60
 _SEPARATORS = (",", ";", "\t", "|")
@@ -132,12 +131,7 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
             if not line.strip():
                 continue
             if size > len(line):
-                yield (
-                    number,
-                    None,
-                    _TOO_LONG.format(size / 1e6, _LONGEST_LINE / 1e6),
-                    line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace"),
-                )
+                yield number, None, _say_long(size), line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace")
                 continue
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -175,6 +169,10 @@ def _read_json(path: Path) -> Iterator[RawRecord]:
             yield number, record, note_on(record), None
         else:
             yield number, None, f"not a JSON object but {json_kind(record)}", to_text(record)
+
+
+def _say_long(size: int) -> str:
+    return f"a line of {size / 1e6:.1f} MB, at most {_LONGEST_LINE / 1e6:.1f} MB are read: cut its texts"
 
 
 def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -237,12 +235,7 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
             if _HALF_OF_A_PAIR.search("".join(row)):
                 yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(current))
             elif (size := sum(map(len, row))) > _LONGEST_LINE:
-                yield (
-                    number,
-                    None,
-                    _TOO_LONG.format(size / 1e6, _LONGEST_LINE / 1e6),
-                    current[0][:_SHOWN_OF_A_LONG_LINE],
-                )
+                yield number, None, _say_long(size), current[0][:_SHOWN_OF_A_LONG_LINE]
             elif len(row) != len(names):
                 message = f"{len(row)} fields where the header has {len(names)}"
                 yield number, None, message, _show_bytes("".join(current))

@@ -1,0 +1,89 @@
+"""Several judges in one build: a server that writes and one that returns probabilities predict one failure rate."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from builds import HASHING, REPOSITORY, ask_server, environment_without_settings, query, run_hcat, write_lines
+
+COUNT, RATED = 90, 60
+METRICS = ("rubric_llm__faithfulness", "rubric_llm__faithfulness@odds")
+TARGETS = [f"faithfulness,{name},2,A judge that is asked in this test" for name in METRICS]
+
+
+class Judge(BaseHTTPRequestHandler):
+    """Both kinds of judges: an answer in grey is wrong."""
+
+    asked: Counter[str] = Counter()
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        is_good = "grey" not in json.dumps(body)
+        self.asked[self.path] += 1
+        if self.path.endswith("/systemone"):
+            chances = dict.fromkeys(body["questions"]["decision"]["criteria"], 0.0)
+            chances |= {"point_0": 0.1 + 0.8 * (not is_good), "point_2": 0.1 + 0.8 * is_good}
+            reply: dict[str, Any] = {"answers": {"decision": {"probabilities": chances}}}
+        else:
+            text = json.dumps({"reason": "It was looked up.", "score": 2 if is_good else 0})
+            reply = {"choices": [{"message": {"content": text}}]}
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+def test_two_judges_predict_one_rate(address: str, tmp_path: Path) -> None:
+    said = ["grey" if number % 3 == 0 else "blue" for number in range(COUNT)]
+    calls = [
+        {"id": f"c{number}", "question": f"What colour has line {number}?", "answer": f"Line {number} is {colour}."}
+        | {"contexts": [f"Line {number} of the tram is blue on every map of the city."]}
+        for number, colour in enumerate(said)
+    ]
+    ratings = [
+        {"interaction_id": f"c{number}", "rater": "ann", "rater_kind": "person", "criterion": "faithfulness"}
+        | {"scale_point": 0 if said[number] == "grey" else 2}
+        for number in range(RATED)
+    ]
+    write_lines(tmp_path / "logs" / "calls.jsonl", calls)
+    write_lines(tmp_path / "logs" / "ratings.jsonl", ratings)
+    folder = tmp_path / "evaluation"
+    run_hcat("init", folder, "--logs", tmp_path / "logs", "--package", REPOSITORY, folder=tmp_path)
+    settings = (folder / "dbt_project.yml").read_text()
+    owned = re.sub(r"(hcat_own_seeds: \[)", r"\1calibration_targets, ", settings)
+    (folder / "dbt_project.yml").write_text(owned)
+    (folder / "seeds" / "calibration_targets.csv").write_text(
+        "\n".join(["criterion,metric_name,accept_from,rationale", *TARGETS, ""])
+    )
+    variables = {"hcat_judge": [{"name": "odds", "url": f"{address}/systemone", "model": "decider"}]}
+    variables |= {"hcat_language_model_url": address, "hcat_language_model": "writer"}
+    environment = environment_without_settings() | {"HCAT_ENCODER": HASHING, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
+    build = ["build", "--exclude-resource-type", "test", "--select", "+fct_failure_rates", "--vars", json.dumps(variables)]
+    for arguments in (["deps"], build):
+        exit_code, output = ask_server("dbt", ["--no-use-colors", *arguments], environment, folder)
+        assert exit_code == 0, output
+
+    database = folder / "warehouse" / "hcat.duckdb"
+    print(query(database, "select metric_name, count(*), min(raw_score), max(raw_score) from main_hcat.fct_evaluations where metric_name like 'rubric%' group by 1 order by 1"))
+    print(query(database, "select * from main_hcat.fct_failure_rates"), Judge.asked)
+    assert 0
