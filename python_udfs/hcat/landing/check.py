@@ -230,18 +230,16 @@ def _describe_metrics(
 def _describe_missing(
     catalogue: list[dict[str, Any]], inputs: Mapping[str, int], sources: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
+    own = [metric for metric in catalogue if LANGUAGE_MODEL not in metric["inputs"]]
     for each, source in _INPUTS.items():
         if inputs["interactions"] and not inputs[each]:
-            gained = [
-                metric for metric in catalogue if each in metric["inputs"] and LANGUAGE_MODEL not in metric["inputs"]
-            ]
+            gained = [metric for metric in own if each in metric["inputs"]]
             shown = ", ".join(metric["metric_name"] for metric in gained[:3]) + ", ..." * (len(gained) > 3)
             yield "missing", f"{source}: would add {len(gained)} metric{'s' * (len(gained) > 1)} ({shown})"
     # one version is compared with no other
     there = {**inputs, "versions": inputs["versions"] - 1, "chunks": len(sources["chunks"])}
     yield from (("missing", text) for name, text in _SAID["missing"].items() if there[name] <= 0)
-    judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
-    yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
+    yield "on request", f"{len(catalogue) - len(own)} metrics by a language model (docs/judges.md)"
 
 
 def _describe_next(

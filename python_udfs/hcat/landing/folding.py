@@ -30,7 +30,7 @@ from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
-from hcat.landing.feedback import USER_FEEDBACK, rate
+from hcat.landing.feedback import SHOWN, USER_FEEDBACK, rate
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import (
@@ -53,8 +53,6 @@ _PLACES: Final = ("source_file", "trace_id", "source_row", "landing_number")
 _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 #: Spans of a batch: attributes hold whole conversations.
 _ROWS: Final = 1000
-#: Characters of a value in a reason, as in the other reasons of staging.
-_SHOWN: Final = 80
 #: What is known of a document.
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
@@ -221,7 +219,7 @@ def _judge(
         if record[name] is None:
             return "rejected", f"{name} is missing or blank"
     if attributes is None:
-        return "rejected", f"attributes is not a JSON object: {(text or '')[:_SHOWN]}"
+        return "rejected", f"attributes is not a JSON object: {(text or '')[:SHOWN]}"
     before = first.setdefault(record["span_id"], record["record_id"] + record["record_hash"])
     if before == record["record_id"] + record["record_hash"]:
         return "staged", None

@@ -237,12 +237,7 @@ def explain_no_files(folder: str | Path) -> str:
         return f"'{folder}' (HCAT_RAW_LOGS) is a file: name the folder that holds it, or {_say_import(root)}"
     unread = find_unread_files(root)
     meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
-    if meant:
-        found = meant[0]
-    elif unread:
-        found = list_names(unread)
-    else:
-        found = "nothing that could be read"
+    found = meant[0] if meant else list_names(unread) or "nothing that could be read"
     file = next((root / found for found in unread if Path(found).suffix in SHAPES[CALLS].formats), None)
     advice = "" if file is None or meant else f"; {_say_import(file)}"
     return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found}){advice}"
