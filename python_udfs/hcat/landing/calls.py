@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from hcat.engine.keys import hash_text
-from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
+from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, SPAN_NAMES, looks_like_content, pick, plain_name
 from hcat.landing.containers import find_messages, is_scalar, nest, open_containers, without_templates
 from hcat.landing.contexts import (
     find_contexts,
@@ -38,8 +38,6 @@ CALLS = "calls"
 #: Entities that calls hold.
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
-#: Names that only spans have.
-SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
 _PREDICTIONS = ("prediction", "pred", "predicted_answer", "generated_answer")
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
@@ -123,7 +121,9 @@ def marks_of_spans(record: Mapping[str, Any]) -> list[str]:
     """Return the names by which a record is a span, or holds spans; steps of a call that have no ids are none."""
     steps = [each for each in record.get("spans") or () if isinstance(each, Mapping)]
     have_ids = not steps or any(each.get(name) for each in steps for name in ("id", "span_id", "spanId", "context"))
+    context = record.get("context")
     names = SPAN_NAMES | ({"parent_id"} if record.get("trace_id") is not None else set())
+    names |= {"context"} if isinstance(context, Mapping) and "span_id" in context else set()
     return [name for name in names & record.keys() if record[name] is not None and (have_ids or name != "spans")]
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hcat.landing.aliases import CONTRACT, pick, plain_name
+from hcat.landing.aliases import CONTRACT, SPAN_NAMES, pick, plain_name
 from hcat.landing.contexts import find_passages, levels_of, plain_record
 from hcat.landing.files import RawRecord
 from hcat.landing.raw_contract import show_record
 
-SPAN_NAMES: Final = frozenset(CONTRACT["span_names"].split())
 _WORDS: Final = {name: frozenset(words.split()) for name, words in CONTRACT["events"].items()}
 _OPEN: Final = "a run starts here, and it or a step of it ends nowhere: runs overlap, or events are missing"
 

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
+from hcat.landing.contexts import plain_record
 from hcat.landing.events import join_events, read_event
 from hcat.landing.feedback import SCORES, expand_score, scores_of
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
@@ -246,10 +247,10 @@ def explain_no_files(folder: str | Path) -> str:
 def _say_import(file: Path) -> str:
     """Return the command that gives a file a name by which it is read."""
     try:
-        names = names_of(islice(read_records(file), _HEAD))
+        records = [plain_record(record) for _, record, _, _ in islice(read_records(file), _HEAD) if record]
     except FILE_ERRORS:
-        names = []
-    shape = CALLS if calls.SPAN_NAMES.isdisjoint(map(plain_name, names)) else SPANS
+        records = []
+    shape = SPANS if any(map(calls.marks_of_spans, records)) else CALLS
     shown = shlex.quote(str(file)) if _NAME.fullmatch(file.name) else "FILE"
     return f"run `hcat import {shape} {shown} --output my_logs`"
 
