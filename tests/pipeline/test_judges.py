@@ -9,26 +9,27 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from builds import HASHING, REPOSITORY, ask_server, environment_without_settings, query, run_hcat, write_lines
 
-COUNT, RATED = 90, 60
+COUNT, RATED = 60, 40
 METRICS = ("rubric_llm__faithfulness", "rubric_llm__faithfulness@odds")
 TARGETS = [f"faithfulness,{name},2,A judge that is asked in this test" for name in METRICS]
 
 
 class Judge(BaseHTTPRequestHandler):
-    """Both kinds of judges: an answer in grey is wrong."""
+    """Both kinds of judges: an answer in grey is wrong. The one of probabilities takes every tenth for right."""
 
-    asked: Counter[str] = Counter()
+    asked: ClassVar[Counter[str]] = Counter()
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         is_good = "grey" not in json.dumps(body)
         self.asked[self.path] += 1
         if self.path.endswith("/systemone"):
+            is_good = is_good or "0 is" in json.dumps(body)
             chances = dict.fromkeys(body["questions"]["decision"]["criteria"], 0.0)
             chances |= {"point_0": 0.1 + 0.8 * (not is_good), "point_2": 0.1 + 0.8 * is_good}
             reply: dict[str, Any] = {"answers": {"decision": {"probabilities": chances}}}
@@ -75,15 +76,29 @@ def test_two_judges_predict_one_rate(address: str, tmp_path: Path) -> None:
     (folder / "seeds" / "calibration_targets.csv").write_text(
         "\n".join(["criterion,metric_name,accept_from,rationale", *TARGETS, ""])
     )
-    variables = {"hcat_judge": [{"name": "odds", "url": f"{address}/systemone", "model": "decider"}]}
-    variables |= {"hcat_language_model_url": address, "hcat_language_model": "writer"}
-    environment = environment_without_settings() | {"HCAT_ENCODER": HASHING, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
-    build = ["build", "--exclude-resource-type", "test", "--select", "+fct_failure_rates", "--vars", json.dumps(variables)]
-    for arguments in (["deps"], build):
-        exit_code, output = ask_server("dbt", ["--no-use-colors", *arguments], environment, folder)
+    variables: dict[str, Any] = {"hcat_language_model_url": address, "hcat_language_model": "writer"}
+    variables |= {"hcat_judge": [{"name": "odds", "url": f"{address}/systemone", "model": "decider"}]}
+    variables |= {"hcat_language_model_calls": 100_000}
+    settings_of_models = {"HCAT_ENCODER": HASHING, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
+    build = ["build", "--exclude-resource-type", "test", "--select", "+fct_failure_rates"]
+    for arguments in (["deps"], [*build, "--vars", json.dumps(variables)]):
+        words, environment = ["--no-use-colors", *arguments], environment_without_settings() | settings_of_models
+        exit_code, output = ask_server("dbt", words, environment, folder)
         assert exit_code == 0, output
 
     database = folder / "warehouse" / "hcat.duckdb"
-    print(query(database, "select metric_name, count(*), min(raw_score), max(raw_score) from main_hcat.fct_evaluations where metric_name like 'rubric%' group by 1 order by 1"))
-    print(query(database, "select * from main_hcat.fct_failure_rates"), Judge.asked)
-    assert 0
+    scored = query(
+        database,
+        "select metric_name, count(*) from main_hcat.fct_evaluations"
+        " where metric_name like 'rubric_llm__faithfulness%' and score_status = 'scored' group by 1 order by 1",
+    )
+    assert scored == [(name, COUNT) for name in METRICS]
+    assert min(Judge.asked.values()) >= COUNT
+    ((method, labels, people, rate, ratio),) = query(
+        database,
+        "select method, count_labels, count_labels_by_people, failure_rate, width_ratio"
+        " from main_hcat.fct_failure_rates where criterion = 'faithfulness' and dimension = 'all'",
+    )
+    # a third of the answers is wrong, and judges who see that make the interval of 40 labels narrower
+    assert (labels, people, abs(rate - 1 / 3) < 0.05, ratio < 0.95) == (RATED, RATED, True, True), (rate, ratio)
+    assert method != "labels_only"

@@ -2,7 +2,10 @@
 {{ config(materialized='table') }}
 
 with labels as (
-    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
+    select * from {{ ref_if_on(
+        'calibration', 'int_ratings_adjudicated',
+        'interaction_id string, criterion string, label integer, scale_point integer'
+    ) }}
     where label is not null
 ),
 

@@ -59,7 +59,7 @@ def expand_score(record: Mapping[str, Any], _: str) -> Iterator[dict[str, Any]]:
     }
     if found["name"] is None or found["value"] is None:
         raise RecordError(f"a score needs a name and a value, got {', '.join(record)}")
-    rated = rate(found, _read_annotations(), _PEOPLE)
+    rated = rate(found, read_annotations(), _PEOPLE)
     if reason := rated.pop("read_error", None):
         raise RecordError(reason)
     if rated:
@@ -67,7 +67,7 @@ def expand_score(record: Mapping[str, Any], _: str) -> Iterator[dict[str, Any]]:
 
 
 @cache
-def _read_annotations() -> Sequence[Mapping[str, str | None]]:
+def read_annotations() -> Sequence[Mapping[str, str | None]]:
     """Return the criteria that the project of this process maps the names of scores to."""
     return read_dialects(Path(DIALECTS_FILE)).annotations
 
