@@ -2,10 +2,7 @@
 {{ config(materialized='table') }}
 
 with labels as (
-    select * from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated',
-        'interaction_id string, criterion string, label integer, scale_point integer'
-    ) }}
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
     where label is not null
 ),
 
