@@ -97,8 +97,10 @@ def check(
 
     Exit code 0: a build would find interactions. Exit code 1: none of them can be used.
     """
+    import os
     from functools import partial
 
+    from hcat.engine.project import is_project
     from hcat.landing.check import check_logs
     from hcat.privacy.masking import mask_text
 
@@ -108,8 +110,14 @@ def check(
         if not is_pair:
             raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
         named[entity] = table
-    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
-    say_in_columns(list(checked.lines))
+    project = next(filter(is_project, (Path.cwd(), *(logs.resolve().parents if logs else ()))), Path.cwd())
+    place = [] if project == Path.cwd() else [("project", str(project))]
+    if place:
+        # logs inside of a project are read by its settings and its dialects
+        logs, warehouse = logs and logs.resolve(), warehouse.resolve()
+        os.chdir(project)
+    checked = check_logs(logs, project, tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
+    say_in_columns([*place, *checked.lines])
     if not checked.inputs["interactions"]:
         raise typer.Exit(1)
 

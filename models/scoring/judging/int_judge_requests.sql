@@ -58,7 +58,10 @@ sample_answers as (
     select
         samples.interaction_id,
         {{ ordered_array('interactions.answer', 'samples.sample_position') }} as sample_answers
-    from {{ ref('hcat', 'int_interaction_samples') }} as samples
+    from {{ ref_if_on(
+        'selfcheck', 'int_interaction_samples',
+        'interaction_id string, other_interaction_id string, sample_position bigint'
+    ) }} as samples
     inner join interactions on samples.other_interaction_id = interactions.interaction_id
     group by samples.interaction_id
 ),

@@ -101,10 +101,7 @@ def _context_relevance(request: Request, _: Mapping[str, Any]) -> Iterator[Step]
 
 def _rubric(request: Request, _: Mapping[str, Any]) -> Iterator[Step]:
     """Ask for a scale point of one criterion, by the guideline that raters read."""
-    task = (
-        f"Rate the answer by the criterion {request['subject']}. Choose the scale point of the guideline whose text "
-        f"fits best: first give the reason in one sentence, then the score."
-    )
+    task = _TEXTS["rubric"].format(criterion=request["subject"])
     guideline = json.loads(request["guideline"])
     scale = [f"{row['scale_point']} ({row['scale_label']}): {row['guideline_text']}" for row in guideline]
     schema = object_of({"reason": TEXT, "score": {"enum": [int(row["scale_point"]) for row in guideline]}})
@@ -123,10 +120,7 @@ def _ranking(request: Request, _: Mapping[str, Any]) -> Iterator[Step]:
     """Ask the baseline to rank two answers, in both orders (RAGAS section 5, GPT Ranking)."""
     name, _given, _omitted = _baseline_of(request)
     context = "context, " if request["subject"] == "faithfulness" else ""
-    task = (
-        f"{DEFINITIONS[request['subject']]} Given a question, {context}answer 1 and answer 2, rank each answer based "
-        f"on {name}: the number of the better one first."
-    )
+    task = f"{DEFINITIONS[request['subject']]} {_TEXTS['ranking'].format(context=context, name=name)}"
     data: dict[str, Any] = {"question": cut(request["query_text"])}
     if context:
         data["context"] = cut_contexts(contexts_of_both(request))

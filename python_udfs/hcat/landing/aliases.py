@@ -31,6 +31,9 @@ KEY_ALIASES = ("id", "_id")
 #: Keys that tools write beside the content of a call, which hcat does not read. Nothing is said of them.
 NOT_CONTENT: Final = frozenset(CONTRACT["not_content"].split())
 
+#: Names that only spans have.
+SPAN_NAMES: Final = frozenset(CONTRACT["span_names"].split())
+
 #: Characters from which a text may be content.
 _CONTENT_CHARACTERS = 20
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from hcat.engine.keys import hash_text
-from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
+from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, SPAN_NAMES, looks_like_content, pick, plain_name
 from hcat.landing.containers import find_messages, is_scalar, nest, open_containers, without_templates
 from hcat.landing.contexts import (
     find_contexts,
@@ -38,8 +38,7 @@ CALLS = "calls"
 #: Entities that calls hold.
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
-#: Names that only spans have.
-SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
+_PREDICTIONS = ("prediction", "pred", "predicted_answer", "generated_answer")
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -101,8 +100,12 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if {"description", "agent"} <= plain.keys():
         # of a task of an agent: how its answer should look
         plain.pop("expected_output", None)
+    said = (plain.get(name) for name in _PREDICTIONS)
+    if pick(plain, "reference_answer") is None and any(isinstance(text, str) and " " in text.strip() for text in said):
+        # beside a text that was predicted stands what should have been answered
+        plain = {"reference_answer" if name == "answer" else name: value for name, value in plain.items()}
     record = _open(plain)
-    if marks := [name for name in SPAN_NAMES & record.keys() if record[name] is not None]:
+    if marks := marks_of_spans(record):
         raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
@@ -114,9 +117,21 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     return OpenedCall(record, _read_exchanges(record, call_id), is_example)
 
 
+def marks_of_spans(record: Mapping[str, Any]) -> list[str]:
+    """Return the names by which a record is a span, or holds spans; steps of a call that have no ids are none."""
+    steps = [each for each in record.get("spans") or () if isinstance(each, Mapping)]
+    have_ids = not steps or any(each.get(name) for each in steps for name in ("id", "span_id", "spanId", "context"))
+    context = record.get("context")
+    names = SPAN_NAMES | ({"parent_id"} if record.get("trace_id") is not None else set())
+    names |= {"context"} if isinstance(context, Mapping) and "span_id" in context else set()
+    return [name for name in names & record.keys() if record[name] is not None and (have_ids or name != "spans")]
+
+
 def _open(plain: dict[str, Any]) -> dict[str, Any]:
     """Return a call with its content beside its own keys; a query, an answer and passages may stand in named steps."""
     record = open_containers(plain)
+    if not marks_of_spans(record) and "spans" in record and find_contexts(record) is None:
+        record["contexts"] = find_passages(record.pop("spans")) or None
     if find_messages(record) is None and SPAN_NAMES.isdisjoint(record):
         sought = {"query_text": USER, "answer": ASSISTANT}
         missing = [each for each in sought if pick(record, each) is None or isinstance(pick(record, each), Mapping)]
@@ -176,13 +191,16 @@ def _rows_of(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return next((rows for rows in (cells, turned) if rows and all(all(brings(row)) for row in rows)), [])
 
 
-def conversation_of(record: Mapping[str, Any] | None) -> str | None:
-    """Return the conversation of a record that is one message of it; None for any other record."""
+def conversation_of(record: Mapping[str, Any] | None, is_step: bool = False) -> str | None:
+    """Return the conversation of a record that is one message of it, or a step between messages; else None."""
     plain = nest(record or {})
-    key = to_text(pick(plain, "conversation_id"))
+    key, kind = to_text(pick(plain, "conversation_id")), plain.get("type")
+    if is_step and isinstance(kind, str):
+        return key
     if key is None or role_of(record) is None or text_of(record) is None or find_messages(plain) is not None:
         return None
-    return key if pick(plain, "query_text") is None and pick(plain, "answer") is None else None
+    has_none = pick(plain, "query_text") is None and pick(plain, "answer") is None
+    return key if has_none or str(kind).casefold().endswith("message") else None
 
 
 def join_conversation(key: str, said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -240,7 +258,7 @@ def brings(call: Mapping[str, Any], readable: bool = False, in_steps: bool = Fal
     """Return whether a call brings a query, and whether it brings an answer, readable or not, also in named steps."""
     plain = nest(call)
     record = _open(plain) if in_steps else open_containers(plain)
-    is_whole = find_messages(record) is not None or any(record.get(name) is not None for name in SPAN_NAMES)
+    is_whole = find_messages(record) is not None or bool(marks_of_spans(record))
 
     def has(*meanings: str) -> bool:
         found = (pick(record, meaning) for meaning in meanings)
@@ -321,8 +339,8 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             turns[-1].said.append(text)
         if role == ASSISTANT and (turns or query is not None):
             turns = turns or [_Turn()]
-            named = find_contexts(plain_record(message))
-            named = named if isinstance(named, list) else find_named_passages(message) or None
+            held = find_contexts(plain_record(message))
+            named = held if isinstance(held, list) else find_named_passages(message) or find_documents(message) or None
             if named is None and not text.strip():
                 # an agent may hand on what its tools returned
                 named = find_passages(message) or None

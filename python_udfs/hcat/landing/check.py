@@ -35,6 +35,7 @@ _SHOWN_FILES = 12
 
 # what a metric may ask of the logs -> what brings it
 _INPUTS: Mapping[str, str] = CONTRACT["inputs"]
+_SAID: Final[Mapping[str, Mapping[str, str]]] = CONTRACT["said_of_logs"]
 #: What a metric may ask of the settings, and not of the logs.
 LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
@@ -187,7 +188,10 @@ def _describe_first(
 ) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
     for first in staging.rows(_QUERIES["read_first"]):
-        masked = ((name, mask(str(value))) for name, value in first.items() if value is not None)
+        # personal data is sought far beyond what is shown, and not in megabytes
+        masked = (
+            (name, mask(str(value)[: 40 * _SHOWN_CHARACTERS])) for name, value in first.items() if value is not None
+        )
         shown = ((name, clean_label(text, _SHOWN_CHARACTERS)) for name, text in masked)
         for place, (name, text) in enumerate(shown):
             yield "" if place else "first record", f"{name}: {text}"
@@ -202,18 +206,11 @@ def _describe_first(
 def _describe_traces(staging: Staging) -> Iterator[tuple[str, str]]:
     """Say what was found in traces by what it is, and where texts stand that were not read."""
     (found,) = staging.rows(_QUERIES["count_guesses"])
-    said = {
-        "count_guessed": "of a tool that is not known were read by the names of their keys: look at the first record",
-        "count_tools": "have the passages that their tools returned: no retriever ran",
-        "count_given": "have the contexts that stand beside the answer or in a step: no retriever ran",
-    }
-    yield from (("traces", f"{found[name]:,} {text}") for name, text in said.items() if found[name])
+    yield from (("traces", f"{found[name]:,} {text}") for name, text in _SAID["traces"].items() if found[name])
     query = _QUERIES["list_unread_keys"].format(shortest=PASSAGE_CHARACTERS, shown=_SHOWN_FILES)
     for row in staging.rows(query):
-        yield (
-            "not read",
-            f"{clean_label(row['name'], _SHOWN_CHARACTERS)}: its text in {row['count_traces']:,} of the traces",
-        )
+        name = clean_label(row["name"], _SHOWN_CHARACTERS)
+        yield "not read", f"{name}: its text in {row['count_traces']:,} of the traces"
 
 
 def _describe_metrics(
@@ -233,23 +230,16 @@ def _describe_metrics(
 def _describe_missing(
     catalogue: list[dict[str, Any]], inputs: Mapping[str, int], sources: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
+    own = [metric for metric in catalogue if LANGUAGE_MODEL not in metric["inputs"]]
     for each, source in _INPUTS.items():
         if inputs["interactions"] and not inputs[each]:
-            gained = [
-                metric for metric in catalogue if each in metric["inputs"] and LANGUAGE_MODEL not in metric["inputs"]
-            ]
+            gained = [metric for metric in own if each in metric["inputs"]]
             shown = ", ".join(metric["metric_name"] for metric in gained[:3]) + ", ..." * (len(gained) > 3)
             yield "missing", f"{source}: would add {len(gained)} metric{'s' * (len(gained) > 1)} ({shown})"
-    if not inputs["asked_at"]:
-        yield "missing", "times (asked_at): would add drift between weeks"
-    if inputs["versions"] < len(("one", "other")):
-        yield "missing", "a second application_version: would add the comparison of versions"
-    if not inputs["ratings"]:
-        yield "missing", "ratings of a criterion: would add calibrated probabilities (`hcat labels export`)"
-    if not sources["chunks"]:
-        yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
-    judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
-    yield "on request", f"{judged} metrics by a language model (docs/judges.md)"
+    # one version is compared with no other
+    there = {**inputs, "versions": inputs["versions"] - 1, "chunks": len(sources["chunks"])}
+    yield from (("missing", text) for name, text in _SAID["missing"].items() if there[name] <= 0)
+    yield "on request", f"{len(catalogue) - len(own)} metrics by a language model (docs/judges.md)"
 
 
 def _describe_next(

@@ -56,6 +56,8 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
     for name, inner in containers.items():
         queries += _find_texts(inner, "query_text")
         _add_what_is_missing(opened, inner, _CONTAINERS[name])
+    if pick(opened, "answer") is None and (reply := _choice(opened)) is not None:
+        opened["answer"] = reply
     messages = find_messages(opened)
     if queries and (len(queries) > 1 or messages):
         queries = without_templates(queries, opened) or ([] if messages else queries)
@@ -129,9 +131,12 @@ def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str,
     for name, held in opened.items():
         if isinstance(held, Mapping):
             inner = plain_record(held)
+            # what a service is sent and says stands beside its status
+            bodies = (structured(inner.get(name)) for name in ("body", "input_body_json", "output_body_json"))
+            inner = next((plain_record(body) for body in bodies if isinstance(body, Mapping)), inner)
             # a singular may be a text in JSON that the user saw, unless it is what services or models are sent and say
             is_opened = name not in texts or is_body or name.endswith(("s", "_body")) or find_messages(inner)
-            if is_opened or _choice(inner) is not None:
+            if is_opened or _choice(inner) is not None or find_named_passages([inner]):
                 yield name, inner
 
 

@@ -77,8 +77,8 @@ def find_passages(value: Any, takes_texts: bool = False) -> list[Any]:
 
 
 def find_documents(message: Mapping[str, Any]) -> list[Any]:
-    """Return the documents and search results that are parts of a message, as passages."""
-    parts = structured(message.get("content"))
+    """Return the passages that are parts of a message: documents, search results, and what tools put out."""
+    parts = structured(message.get("content", message.get("parts")))
     found = []
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, Mapping) and part.get("type") in ("document", "search_result"):
@@ -86,6 +86,8 @@ def find_documents(message: Mapping[str, Any]) -> list[Any]:
             held = source if isinstance(source, Mapping) else part
             text = held.get("data") if held.get("type") == "text" else text_of(held.get("content"))
             found += [{"text": text, "source": part.get("title") or part.get("source")}] if text else []
+        elif isinstance(part, Mapping) and str(part.get("type")).startswith("tool"):
+            found += find_passages(part.get("output"))
     return found
 
 
@@ -178,13 +180,13 @@ def read_context(context: Any, by_document: bool = False) -> dict[str, Any]:
 def open_passage(context: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], ...], Any]:
     """Return the places in which an object may name what it is, the nearest first, and its text."""
     record = plain_record(context)
-    # a LangChain document inside its serialised class, a LlamaIndex node inside its score
-    for name in ("kwargs", "node", "document", "retrieved_context"):
+    # a LangChain document inside its serialised class, a LlamaIndex node inside its score, a passage inside its id
+    for name in ("kwargs", "node", "document", "retrieved_context", "data"):
         inner = record.get(name)
         if isinstance(inner, Mapping):
-            record = plain_record(inner) | {
-                name: value for name, value in record.items() if name not in ("id", "type", "lc")
-            }
+            own = "id" if "id" in inner or isinstance(record.get("id"), list) else None
+            outer = {name: value for name, value in record.items() if name not in (own, "type", "lc")}
+            record = plain_record(inner) | outer
             break
     described = (structured(record.get(name)) for name in ("metadata", "meta", "attributes"))
     places = (record, *(plain_record(each) for each in described if isinstance(each, Mapping)))
@@ -193,6 +195,8 @@ def open_passage(context: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], .
         text = text_of(text)
     if text is None and isinstance(record.get("text_resource"), Mapping):
         text = record["text_resource"].get("text")
+    if text is None and str(record.get("type")).casefold().startswith("text"):
+        text = record.get("value")
     return places, text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hcat.landing.aliases import CONTRACT, pick, plain_name
+from hcat.landing.aliases import CONTRACT, SPAN_NAMES, pick, plain_name
 from hcat.landing.contexts import find_passages, levels_of, plain_record
 from hcat.landing.files import RawRecord
 from hcat.landing.raw_contract import show_record
@@ -54,7 +54,9 @@ def _join(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     call = {"id": start.get("run_id", start.get("id")), "asked_at": pick(plain_record(start), "asked_at")}
     call |= {"inputs": _find(start, "given") or _find(end, "given"), "outputs": _find(end, "returned")}
     # an event may show the state of its application instead
-    call = call if call["inputs"] or call["outputs"] else {**call, **end}
+    # and the span of an event is that of its run
+    state = {name: value for name, value in end.items() if plain_name(name) not in SPAN_NAMES}
+    call = call if call["inputs"] or call["outputs"] else {**call, **state}
     return {name: value for name, value in {**call, "contexts": next(filter(None, passages), None)}.items() if value}
 
 

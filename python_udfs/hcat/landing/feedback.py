@@ -23,7 +23,7 @@ _NAMES_OF_MESSAGES: Final = tuple(CONTRACT["feedback"]["names_of_messages"].spli
 _VALUES: Final = ("rating", "value", "score", "thumb", "thumbs")
 _PEOPLE: Final = frozenset(CONTRACT["people_of_scores"].split())
 #: Characters of a value in a reason, as in the other reasons of staging.
-_SHOWN: Final = 80
+SHOWN: Final = 80
 #: Stems of files of scores beside the traces that they are about.
 SCORES: Final = ("scores", "feedback", "annotations")
 
@@ -59,7 +59,7 @@ def expand_score(record: Mapping[str, Any], _: str) -> Iterator[dict[str, Any]]:
     }
     if found["name"] is None or found["value"] is None:
         raise RecordError(f"a score needs a name and a value, got {', '.join(record)}")
-    rated = rate(found, _read_annotations(), _PEOPLE)
+    rated = rate(found, read_annotations(), _PEOPLE)
     if reason := rated.pop("read_error", None):
         raise RecordError(reason)
     if rated:
@@ -67,7 +67,7 @@ def expand_score(record: Mapping[str, Any], _: str) -> Iterator[dict[str, Any]]:
 
 
 @cache
-def _read_annotations() -> Sequence[Mapping[str, str | None]]:
+def read_annotations() -> Sequence[Mapping[str, str | None]]:
     """Return the criteria that the project of this process maps the names of scores to."""
     return read_dialects(Path(DIALECTS_FILE)).annotations
 
@@ -88,7 +88,7 @@ def rate(
         return {}
     own = {"rater": score.get("rater") or "unnamed", "rater_kind": "person"}
     if meant is None:
-        reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:_SHOWN]
+        reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:SHOWN]
         return {**own, "criterion": None, "scale_point": value, "read_error": reason}
     return {**own, "criterion": meant["criterion"], "scale_point": meant["scale_point"] or value}
 

@@ -19,7 +19,7 @@ from hcat.language.text import clean_text
 #: Endings of the files that are read.
 FORMATS = (".parquet", ".jsonl", ".csv", ".tsv")
 #: What a broken file can make a reader raise; anything else is an error of this code and keeps its trace.
-FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
+FILE_ERRORS = (OSError, ValueError, OverflowError, RecursionError, csv.Error, pa.ArrowException)
 ROWS_PER_BATCH = 4096
 
 RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
@@ -131,8 +131,7 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
             if not line.strip():
                 continue
             if size > len(line):
-                message = f"a line of {size / 1e6:.1f} MB, at most {_LONGEST_LINE / 1e6:.1f} MB are read: cut its texts"
-                yield number, None, message, line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace")
+                yield number, None, _say_long(size), line[:_SHOWN_OF_A_LONG_LINE].decode("utf-8", "replace")
                 continue
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -159,7 +158,7 @@ def _read_json(path: Path) -> Iterator[RawRecord]:
         start = handle.readline()
     try:
         is_object_a_line = isinstance(json.loads(start.decode("utf-8-sig")), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         is_object_a_line = False
     if is_object_a_line:
         yield from _read_jsonl(path)
@@ -170,6 +169,10 @@ def _read_json(path: Path) -> Iterator[RawRecord]:
             yield number, record, note_on(record), None
         else:
             yield number, None, f"not a JSON object but {json_kind(record)}", to_text(record)
+
+
+def _say_long(size: int) -> str:
+    return f"a line of {size / 1e6:.1f} MB, at most {_LONGEST_LINE / 1e6:.1f} MB are read: cut its texts"
 
 
 def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -231,6 +234,8 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
             number += 1
             if _HALF_OF_A_PAIR.search("".join(row)):
                 yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(current))
+            elif (size := sum(map(len, row))) > _LONGEST_LINE:
+                yield number, None, _say_long(size), current[0][:_SHOWN_OF_A_LONG_LINE]
             elif len(row) != len(names):
                 message = f"{len(row)} fields where the header has {len(names)}"
                 yield number, None, message, _show_bytes("".join(current))

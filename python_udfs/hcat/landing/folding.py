@@ -30,7 +30,7 @@ from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
-from hcat.landing.feedback import USER_FEEDBACK, rate
+from hcat.landing.feedback import SHOWN, USER_FEEDBACK, rate
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import (
@@ -45,28 +45,14 @@ from hcat.landing.span_texts import (
 )
 from hcat.landing.spans import read_time
 
-_SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
-_FACTS: Final = ("read_error", "unread_record", "read_note")
-#: Columns of texts, each as it lands; a record leaves null what its entity does not have.
-_TEXTS: Final = (
-    "entity", "record_id", "source_file", "trace_id", *_SPAN_TEXTS, "record_status", "reject_reason",
-    "interaction_id", "query_id", "application", "application_version", "query_text", "answer", "tags", "asked_at",
-    "conversation_id", "count_retrieved", "chunk_id", "text", "rank", "retrieval_score", "reference_answer",
-    "document_id", "title", "rater", "rater_kind", "criterion", "scale_point", "rated_at", "record_hash", *_FACTS,
-    *COST_COLUMNS,
-)  # fmt: skip
-FOLDED: Final = schema(f"string: {' '.join(_TEXTS)}", "int64: source_row landing_number")
-_READ: Final = (
-    "record_id", "source_file", "trace_id", *_SPAN_TEXTS, "attributes", "record_hash", *_FACTS, "source_row",
-    "landing_number",
-)  # fmt: skip
+#: Columns of a span, those that are read, and those of texts; a record leaves null what its entity does not have.
+_COLUMNS: Final = {name: tuple(names.split()) for name, names in CONTRACT["columns_of_folding"].items()}
+FOLDED: Final = schema(f"string: {' '.join((*_COLUMNS['texts'], *COST_COLUMNS))}", "int64: source_row landing_number")
 #: Where a record came from.
 _PLACES: Final = ("source_file", "trace_id", "source_row", "landing_number")
 _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 #: Spans of a batch: attributes hold whole conversations.
 _ROWS: Final = 1000
-#: Characters of a value in a reason, as in the other reasons of staging.
-_SHOWN: Final = 80
 #: What is known of a document.
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
@@ -153,7 +139,7 @@ def fold_traces(landed: Any, settings: Mapping[str, Any], project: Path = Path()
         Rows of :data:`FOLDED`, those of a trace together. The entity `retrievers` has one row per trace and dialect
         whose retrievers found documents (`count_retrieved` 1), said that there are none (0), or said nothing (null).
     """
-    spans = landed.filter("entity = 'spans'").select(*_READ)
+    spans = landed.filter("entity = 'spans'").select(*_COLUMNS["read"])
     fold = partial(fold_batches, read_folding(settings, project))
     return relations.map_groups(spans, fold, FOLDED, "trace_id", _ORDER, _ROWS)
 
@@ -186,7 +172,7 @@ def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding:
     first: dict[str, str] = {}
     for row in rows:
         record = {"entity": "spans", **row, "trace_id": trace_id}
-        record |= {name: _text_or_none(row[name]) for name in _SPAN_TEXTS}
+        record |= {name: _text_or_none(row[name]) for name in _COLUMNS["of_a_span"]}
         record["status"] = record["status"] and record["status"].lower()
         attributes = read_object(record.pop("attributes"))
         record["record_status"], record["reject_reason"] = _judge(record, row["attributes"], attributes, first)
@@ -233,7 +219,7 @@ def _judge(
         if record[name] is None:
             return "rejected", f"{name} is missing or blank"
     if attributes is None:
-        return "rejected", f"attributes is not a JSON object: {(text or '')[:_SHOWN]}"
+        return "rejected", f"attributes is not a JSON object: {(text or '')[:SHOWN]}"
     before = first.setdefault(record["span_id"], record["record_id"] + record["record_hash"])
     if before == record["record_id"] + record["record_hash"]:
         return "staged", None

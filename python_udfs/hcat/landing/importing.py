@@ -75,8 +75,7 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
         raise ValueError(f"{file} is not UTF-8: other bytes at position {error.start}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from None
-    note = note_on(value)
-    if note:
+    if note := note_on(value):
         say(f"hcat: {file}: {note}", is_error=True)
     if isinstance(value, dict):
         if stem == CALLS and ((records := records_of(value)) != [value] or all(brings(value, in_steps=True))):

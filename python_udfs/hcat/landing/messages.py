@@ -53,8 +53,9 @@ def role_of(message: Any, depth: int = 0) -> str | None:
     said = [path[-1]] if isinstance(path, list) and path else []
     for word in (*said, *(message.get(name) for name in _WORDS["speakers"])):
         word = word.get("role") if isinstance(word, Mapping) else word
-        if isinstance(word, str) and word.casefold() in _ROLES:
-            return _ROLES[word.casefold()]
+        role = _ROLES.get(word.casefold().replace("_", "")) if isinstance(word, str) else None
+        if role is not None:
+            return role
     inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name), depth + 1)) is not None)
     by_user = message.get("isCreatedByUser")
     return next(inner, None if by_user is None else USER if by_user else ASSISTANT)
@@ -72,7 +73,9 @@ def text_of(value: Any, depth: int = 0) -> str | None:
         return value if joined is None else joined
     if isinstance(value, list) and depth <= _DEEPEST:
         texts = [text for each in value if (text := text_of(each, depth + 1)) is not None]
-        return "\n".join(texts) if texts else None
+        # an answer with citations is split wherever one begins or ends, in the middle of a sentence too
+        is_split = any(isinstance(each, Mapping) and isinstance(each.get("citations"), list) for each in value)
+        return ("" if is_split else "\n").join(texts) if texts else None
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
     kind = str(value.get("type") or value.get("content_type") or "").casefold()
@@ -89,8 +92,9 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
         items = items[0]
     if not isinstance(items, list) or not items:
         return None
-    # a pair of a role and a text
+    # a pair of a role and a text, and parts of several roles in one message
     items = [{"role": each[0], "content": each[1]} if _is_pair(each) else each for each in items]
+    items = [part for each in items for part in _parts_with_roles(each)]
     items = _with_roles(items)
     if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
         return None
@@ -112,6 +116,17 @@ def _with_roles(items: list[Any]) -> list[Any]:
             ]
             return [each | {"role": _ROLES.get(word, own)} for each, word, own in zip(items, said, agents, strict=True)]
     return items
+
+
+def _parts_with_roles(message: Any) -> list[Any]:
+    """Return the parts of a message each of which says whose it is, or the message as it is."""
+    parts = message.get("parts") if isinstance(message, Mapping) else None
+    if isinstance(parts, list) and parts and all(isinstance(each, Mapping) and "part_kind" in each for each in parts):
+        said = ASSISTANT if message.get("kind") == "response" else OTHER
+        kinds = [str(each["part_kind"]).partition("-")[0] for each in parts]
+        roles = [said if kind == "text" else kind for kind in kinds]
+        return [{"role": role if role in _ROLES else OTHER, **each} for role, each in zip(roles, parts, strict=True)]
+    return [message]
 
 
 def _is_pair(item: Any) -> bool:

@@ -126,8 +126,7 @@ def _open_file(
     first = names[0]
     stem = stem_of(place) or first
     try:
-        fault = find_fault(path)
-        if fault:
+        if fault := find_fault(path):
             return _Opened(fault)
         records = _read_records(path, place)
         if stem == CALLS:

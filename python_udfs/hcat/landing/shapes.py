@@ -21,6 +21,7 @@ from urllib.parse import unquote
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
+from hcat.landing.contexts import plain_record
 from hcat.landing.events import join_events, read_event
 from hcat.landing.feedback import SCORES, expand_score, scores_of
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
@@ -155,19 +156,15 @@ def expand_records(
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
-    rows = iter(records)
-    head: list[RawRecord] = []
-    for row in rows:
-        head.append(row)
+    head, _, rows = head_of(records)
+    if not any(calls.conversation_of(record) for _, record, _, _ in head):
         # the first record that can be read tells what the file holds
-        if row[1] is not None:
-            break
-    if not head or calls.conversation_of(head[-1][1]) is None:
-        yield from (join_events if head and read_event(head[-1][1])[1] else iter)(chain(head, rows))
+        first = next((record for _, record, _, _ in head if record is not None), None)
+        yield from (join_events if read_event(first)[1] else iter)(rows)
         return
     conversations: dict[str, list[RawRecord]] = {}
-    for row in chain(head, rows):
-        key = calls.conversation_of(row[1])
+    for row in rows:
+        key = calls.conversation_of(row[1], is_step=True)
         if key is None:
             yield row
         else:
@@ -241,12 +238,7 @@ def explain_no_files(folder: str | Path) -> str:
         return f"'{folder}' (HCAT_RAW_LOGS) is a file: name the folder that holds it, or {_say_import(root)}"
     unread = find_unread_files(root)
     meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
-    if meant:
-        found = meant[0]
-    elif unread:
-        found = list_names(unread)
-    else:
-        found = "nothing that could be read"
+    found = meant[0] if meant else list_names(unread) or "nothing that could be read"
     file = next((root / found for found in unread if Path(found).suffix in SHAPES[CALLS].formats), None)
     advice = "" if file is None or meant else f"; {_say_import(file)}"
     return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found}){advice}"
@@ -255,10 +247,10 @@ def explain_no_files(folder: str | Path) -> str:
 def _say_import(file: Path) -> str:
     """Return the command that gives a file a name by which it is read."""
     try:
-        names = names_of(islice(read_records(file), _HEAD))
+        records = [plain_record(record) for _, record, _, _ in islice(read_records(file), _HEAD) if record]
     except FILE_ERRORS:
-        names = []
-    shape = CALLS if calls.SPAN_NAMES.isdisjoint(map(plain_name, names)) else SPANS
+        records = []
+    shape = SPANS if any(map(calls.marks_of_spans, records)) else CALLS
     shown = shlex.quote(str(file)) if _NAME.fullmatch(file.name) else "FILE"
     return f"run `hcat import {shape} {shown} --output my_logs`"
 

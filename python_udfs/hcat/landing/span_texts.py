@@ -75,6 +75,9 @@ def find_text(value: Any, role: str) -> str | None:
                 below += (
                     [] if messages_of(held) else [(inner, is_named) for inner in (held if role == USER else held[::-1])]
                 )
+            elif isinstance(held, Mapping) and held.keys() == {"type", "value"}:
+                # a value that says its type
+                below.append((held["value"], is_named))
             elif isinstance(held, Mapping):
                 if (found := _say([held], role)) is not None:
                     return found

@@ -21,12 +21,7 @@ from hcat.landing.raw_contract import RecordError, json_kind, to_text
 
 _NAMES: Mapping[str, str] = CONTRACT["span_columns"]
 _PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names.split())}
-#: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
-_OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
-#: Objects of an export whose fields are fields of the span.
-_WRAPPERS = ("context", "trace", "record", "span_attributes")
-#: Lists that hold the spans of a trace or page, each with the rest of the record as the trace's own attributes.
-_LISTS = ("spans", "observations", "runs")
+_WORDS = {name: tuple(words.split()) for name, words in CONTRACT["spellings_of_spans"].items()}
 #: A list of more numbers is a vector: its elements get no keys of their own.
 _LONGEST_LIST_OF_NUMBERS = 100
 _DEEPEST_KEY = 40
@@ -38,10 +33,8 @@ _BASE64_IDS = {24: 16, 12: 8}
 #: Bits of the flags of an OTLP span: whether its parent is remote is known, and is true.
 _REMOTE_PARENT = 0x300
 
-#: Events in which a span says what was said, where the text stands in them, and words that are no role.
+#: Events in which a span says what was said.
 _EVENT_OF_A_MESSAGE = re.compile(r"gen_ai[.](?:content[.])?(?P<word>\w+)(?:[.]message)?", re.ASCII)
-_EVENT_BODIES = ("gen_ai.event.content", "content", "message", "gen_ai.prompt", "gen_ai.completion")
-_EVENT_ROLES = {"choice": "assistant", "completion": "assistant", "prompt": "user"}
 
 # the spellings of the macro utc_timestamp
 _TIME = re.compile(
@@ -70,7 +63,7 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from expand_spans(_as_object(span))
         return
     inside = {**record, **data} if isinstance(data, Mapping) else record
-    name = next((name for name in _LISTS if isinstance(read_json_in(inside.get(name)), list)), None)
+    name = next((name for name in _WORDS["lists"] if isinstance(read_json_in(inside.get(name)), list)), None)
     if name is None:
         yield _span(record)
         return
@@ -108,14 +101,14 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return one span in the columns of the entity."""
     fields = dict(record)
     for name in list(fields):
-        if name.lower() in _WRAPPERS and isinstance(inner := read_json_in(fields[name]), Mapping):
+        if name.lower() in _WORDS["wrappers"] and isinstance(inner := read_json_in(fields[name]), Mapping):
             del fields[name]
             fields |= {key: value for key, value in inner.items() if fields.get(key) is None}
     span: dict[str, Any] = {}
     chosen: dict[str, int] = {}
     attributes: dict[str, str] = {}
     unreadable: str | None = None
-    if fields.get("span_kind") in _OPENINFERENCE_KINDS:
+    if fields.get("span_kind") in _WORDS["kinds"]:
         attributes["openinference.span.kind"] = fields["span_kind"]
     for name, value in fields.items():
         short = name.replace("_", "").lower()
@@ -221,11 +214,11 @@ def _find_messages(events: Iterable[Any]) -> Iterator[dict[str, Any]]:
     for event in events:
         named = _EVENT_OF_A_MESSAGE.fullmatch(str(event.get("name"))) if isinstance(event, Mapping) else None
         held = _as_mapping(event.get("attributes")) if named else {}
-        body = next((read_json_in(held[name]) for name in _EVENT_BODIES if held.get(name) is not None), None)
+        body = next((read_json_in(held[name]) for name in _WORDS["event_bodies"] if held.get(name) is not None), None)
         if named and body is not None:
             said = _as_mapping(body).get("message", body)
             content = _as_mapping(said).get("content", said)
-            yield {"role": _EVENT_ROLES.get(named["word"], named["word"]), "content": content}
+            yield {"role": CONTRACT["roles_of_events"].get(named["word"], named["word"]), "content": content}
 
 
 def _as_mapping(value: Any) -> Mapping[str, Any]:

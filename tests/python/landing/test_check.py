@@ -12,6 +12,8 @@ from test_landed_files import write_lines
 
 from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
+from hcat.landing.dialects import DIALECTS_FILE
+from hcat.landing.feedback import read_annotations
 from hcat.landing.importing import import_into
 from hcat.privacy.masking import mask_text
 
@@ -52,6 +54,25 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     assert any(line.startswith("missing ratings of a criterion: ") for line in text)
     assert not any(line.startswith("missing answers") for line in text)
     assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} dbt build"
+
+
+def test_logs_inside_of_a_project_are_read_by_its_dialects_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat
+) -> None:
+    project = tmp_path / "evaluation"
+    (project / "logs").mkdir(parents=True)
+    (project / "dbt_project.yml").write_text("name: evaluation\n")
+    said = "annotations: [{name: helpful, value: good, criterion: relevance, scale_point: 2}]\n"
+    (project / DIALECTS_FILE).write_text(said)
+    score = {"name": "helpful", "value": "good", "source": "human", "timestamp": "2026-05-02", "author_user_id": "u"}
+    write_lines(project / "logs" / "calls.jsonl", CALL | {"id": "c"})
+    write_lines(project / "logs" / "scores.jsonl", score | {"trace_id": "c"})
+    monkeypatch.chdir(tmp_path)
+    read_annotations.cache_clear()
+    printed = hcat("check", "evaluation/logs")
+    read_annotations.cache_clear()
+    assert "1 of 1 records can be used" in printed.split("ratings")[1].splitlines()[0]
+    assert str(project) in printed.splitlines()[0]
 
 
 def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(tmp_path: Path) -> None:

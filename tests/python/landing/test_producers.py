@@ -67,6 +67,8 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("opik", 1, list(SHELF), None),
         ("mlflow_table", 1, list(SHELF), None),
         ("phoenix", 1, list(SHELF), None),
+        ("langwatch", 1, list(SHELF), None),
+        ("laminar", 1, list(SHELF), None),
     ],
 )
 def test_every_text_of_a_producer_arrives(
@@ -224,6 +226,15 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
         ("mirascope", 1, []),
         # what stands in the prompt of the system alone is no passage
         ("litellm", 1, []),
+        # an answer that is split where its citations begin
+        ("anthropic", 1, list(SHELF)),
+        ("cohere", 1, list(SHELF)),
+        # rows of a table of steps, of which two are messages
+        ("chainlit", 1, list(SHELF)),
+        # a tree of steps without ids
+        ("galileo", 1, list(SHELF)),
+        ("llama_index_events", 1, list(SHELF)),
+        ("pydantic_ai_messages", 1, list(SHELF)),
     ],
 )
 def test_every_text_of_a_log_of_events_or_of_named_steps_arrives(
