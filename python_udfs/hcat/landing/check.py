@@ -246,6 +246,8 @@ def _describe_missing(
         yield "missing", "a second application_version: would add the comparison of versions"
     if not inputs["ratings"]:
         yield "missing", "ratings of a criterion: would add calibrated probabilities (`hcat labels export`)"
+    if count := inputs["ratings_of_unknown"]:
+        yield "missing", f"who gave {count:,} ratings (rater_kind, or the seed raters): would add ratings by people"
     if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
     judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)
