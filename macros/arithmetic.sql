@@ -97,5 +97,7 @@
 {# A rate of fct_failure_rates in words, such as 30 % (25 to 37 %, n = 376); null without a rate. #}
 {% macro rate_in_words(rates) -%}
     round(100 * {{ rates }}.failure_rate)::integer || ' % (' || round(100 * {{ rates }}.failure_rate_lower)::integer
-        || ' to ' || round(100 * {{ rates }}.failure_rate_upper)::integer || ' %, n = ' || {{ rates }}.count_interactions || ')'
+        || ' to ' || round(100 * {{ rates }}.failure_rate_upper)::integer || ' %, n = '
+        || case when {{ rates }}.method = 'labels_only' then {{ rates }}.count_labels || ' rated of ' else '' end
+        || {{ rates }}.count_interactions || ')'
 {%- endmacro %}

@@ -68,8 +68,10 @@ joined as (
         measured.count_passed_labels_needed,
         measured.share_failed_found_asked,
         measured.share_failed_found_lower,
+        measured.share_failed_found_upper,
         measured.share_good_passed_asked,
         measured.share_good_passed_lower,
+        measured.share_good_passed_upper,
         -- Fewer labels cannot show the asked shares, whatever they say.
         coalesce(
             measured.count_failed_labels >= measured.count_failed_labels_needed
@@ -122,11 +124,14 @@ reasoned as (
             when admission = 'provisional' then concat_ws('; ', admission_rationale, have_and_need)
             when criterion is null then 'no label judges it: it is in no row of calibration_targets'
             when threshold is null then 'no threshold is in force'
-            when admission = 'not_admitted' and not has_labels_enough then have_and_need
+            when admission = 'not_admitted' and not has_labels_enough and not is_refuted then have_and_need
             else
                 concat_ws(
-                    ' ', 'it finds at least', round(100 * share_failed_found_lower)::integer,
-                    '% of failed answers and passes', round(100 * share_good_passed_lower)::integer, '% of good ones;',
+                    ' ', 'it finds at', if(is_refuted, 'most', 'least'),
+                    round(100 * if(is_refuted, share_failed_found_upper, share_failed_found_lower))::integer,
+                    '% of failed answers and passes',
+                    round(100 * if(is_refuted, share_good_passed_upper, share_good_passed_lower))::integer,
+                    '% of good ones;',
                     round(100 * share_failed_found_asked)::integer, '% and',
                     round(100 * share_good_passed_asked)::integer, '% are asked'
                 )

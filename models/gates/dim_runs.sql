@@ -7,11 +7,7 @@
 -- The ledger of builds. No full refresh deletes a build. The model reads the gates, so it is written last and knows the
 -- results of the build.
 
-with encoder as (
-    select * from {{ ref('hcat', 'int_encoder') }}
-),
-
-classifier as (
+with classifier as (
     select * from {{ ref('hcat', 'int_classifier') }}
 ),
 
@@ -83,7 +79,7 @@ select {{ columns_of_contract({
     'is_passing': 'false',
     'started_at': "timestamp '" ~ run_started_at.strftime('%Y-%m-%d %H:%M:%S') ~ "'",
 }) }}
-from encoder
+from {{ ref('hcat', 'int_encoder') }} as encoder
 cross join classifier
 cross join environment
 cross join records

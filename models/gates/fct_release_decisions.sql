@@ -7,19 +7,7 @@
 {#- so do these; unmeasured (no question to decline, no language that is read) they are conditions -#}
 {%- set harmful = ['share_toxic_answers', 'answered_when_due_to_refuse'] %}
 
-with interactions as (
-    select
-        {{ named('application') }} as application,
-        {{ named('application_version') }} as version,
-        version_role, system, population, is_in_release_population
-    from {{ ref('hcat', 'fct_interactions') }}
-),
-
-verdicts as (
-    select * from {{ ref('hcat', 'fct_verdicts') }}
-),
-
-rates as (
+with rates as (
     select * from {{ ref('hcat', 'fct_failure_rates') }}
     where criterion = 'verdict'
 ),
@@ -40,13 +28,13 @@ measured_apart as (
 
 applications as (
     select
-        application,
-        max(case when version_role = 'candidate' then version end) as candidate,
+        {{ named('application') }} as application,
+        max(case when version_role = 'candidate' then {{ named('application_version') }} end) as candidate,
         max(case when version_role = 'candidate' then system end) as system,
-        max(case when version_role = 'baseline' then version end) as baseline,
+        max(case when version_role = 'baseline' then {{ named('application_version') }} end) as baseline,
         max(case when is_in_release_population then population end) as release_population
-    from interactions
-    group by application
+    from {{ ref('hcat', 'fct_interactions') }}
+    group by {{ named('application') }}
 ),
 
 -- a gate that measures candidates says of each application what it measured there
@@ -102,7 +90,7 @@ weighed as (
 -- the kinds of fault of the release population, the most frequent first
 counted as (
     select {{ named('application') }} as application, failed_criterion, count(*) as count_failing
-    from verdicts
+    from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population and verdict = 'failing'
     group by {{ named('application') }}, failed_criterion
 ),
@@ -125,7 +113,6 @@ versions as (
         and metric_name = 'verdict'
         and dimension = 'all'
         and measurement = 'share_failing_of_all'
-        and difference_lower is not null
 ),
 
 joined as (
@@ -136,6 +123,7 @@ joined as (
             as count_labels_by_people,
         coalesce(released.count_labels_by_language_models, 0) + coalesce(asked.count_labels_by_language_models, 0)
             as count_labels_by_language_models,
+        coalesce(released.count_labels, 0) + coalesce(asked.count_labels, 0) as count_labels,
         {{ rate_in_words('released') }} as released_words,
         {{ rate_in_words('asked') }} as asked_words,
         {{ rate_in_words('since') }} as since_words,
@@ -199,33 +187,36 @@ final as (
                         when count_asked = 0 then 'No gate asks how many answers fail'
                         else coalesce(open_reason, 'No answer of the candidate has a verdict')
                     end
-                when 'go_with_conditions' then coalesce(condition_reason, 'Nobody rated an answer: scores decide')
+                when 'go_with_conditions' then coalesce(condition_reason, 'No known rater: scores decide')
                 else 'All ' || count_gates || ' gates pass'
             end,
             ': failed$', ''
         ) || '.' as reason,
         coalesce(
-            released_words || ' of the answers to '
+            if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
             || if(release_population = 'test_set', 'the test set', 'customers') || ' fail'
             || coalesce(', and ' || asked_words || ' of the answers to customers', '') || '. ',
             'No answer of the candidate has a verdict. '
         )
         || case
+            when count_labels = 0 then 'Nobody rated any of them, so the interval leaves out the errors of the scores.'
             when count_labels_by_people + count_labels_by_language_models = 0
-                then 'No person rated any of them: rules and scores decide.'
+                then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
             when count_labels_by_people = 0
                 then 'No person rated any of them: a language model rated ' || count_labels_by_language_models || '.'
-            else 'People rated ' || count_labels_by_people || ' of them' || case
-                    when count_labels_by_language_models > 0
-                        then ', and a language model rated ' || count_labels_by_language_models
-                    else ''
-                end || '.'
+            else 'People rated ' || count_labels_by_people || ' of them'
+                || if(
+                    count_labels_by_language_models > 0,
+                    ', and a language model rated ' || count_labels_by_language_models, ''
+                ) || '.'
         end as how_often,
         case
             when changed_on is not null
                 then 'Since ' || changed_on || ', ' || since_words || ' of the answers to customers fail'
                 || coalesce('; before, ' || before_words, '') || '.'
-            when count_pairs is not null
+            when count_pairs > 0 and difference_lower is null
+                then 'Too few queries have a verdict in both versions to compare them: ' || count_pairs || '.'
+            when count_pairs > 0
                 then 'Over ' || count_pairs || ' queries asked of both versions, the share that fails '
                 || case
                     when difference_lower > 0 then 'is lower than before'
@@ -235,7 +226,7 @@ final as (
                 || ' (' || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
                 || ' points).'
             when baseline is null then 'There is no earlier version to compare with.'
-            else 'No query was asked of both versions.'
+            else 'No query has a verdict in both versions.'
         end as what_changed,
         case
             when failed_criterion is not null
@@ -245,7 +236,11 @@ final as (
             else ''
         end
         || 'Read the ten answers with the lowest score first'
-        || case when count_labels_by_people = 0 then ', and let a person rate 60 answers.' else '.' end as what_next,
+        || case
+            when count_labels_by_people = 0 then ', and let a person rate 60 answers.'
+            when decision = 'not_decided' then ', and let people rate 60 more.'
+            else '.'
+        end as what_next,
 
         -- numerics
         failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,

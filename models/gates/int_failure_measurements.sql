@@ -27,10 +27,6 @@ rates as (
     where rates.failure_rate is not null
 ),
 
-metrics as (
-    select * from {{ ref('hcat', 'dim_metrics') }}
-),
-
 -- a gate names the verdict, or a metric of the criterion that it asks for
 asked as (
     select
@@ -38,7 +34,7 @@ asked as (
         coalesce(metrics.criterion, gates.metric_name) as criterion,
         gates.dimension = 'population' as is_of_population
     from gates
-    left join metrics on gates.metric_name = metrics.metric_name
+    left join {{ ref('hcat', 'dim_metrics') }} as metrics on gates.metric_name = metrics.metric_name
     where gates.measurement in ('share_failing', 'worst_segment_failing')
 ),
 
@@ -49,6 +45,7 @@ shares as (
         on
             asked.measurement = 'share_failing'
             and asked.criterion = rates.criterion
+            and not rates.is_small
             and case when asked.is_of_population then asked.segment else rates.release_population end = rates.population
             and case when asked.is_of_population then 'all' else coalesce(asked.dimension, 'all') end = rates.dimension
             and case when asked.is_of_population then 'all' else coalesce(asked.segment, 'all') end = rates.segment

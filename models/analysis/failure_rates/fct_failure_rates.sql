@@ -11,10 +11,6 @@ with estimated as (
     ) }}
 ),
 
-verdicts as (
-    select * from {{ ref('hcat', 'fct_verdicts') }}
-),
-
 -- the first day of the weeks in which more answers fail than before
 change as (
     select min(window_start) as changed_on
@@ -58,7 +54,7 @@ summed_by_cluster as (
             as weight_judged,
         {{ exact_sum("case when verdicts.verdict = 'failing' then verdicts.sampling_weight end") }} as weight_failing
     from cells
-    inner join verdicts on cells.interaction_id = verdicts.interaction_id
+    inner join {{ ref('hcat', 'fct_verdicts') }} as verdicts on cells.interaction_id = verdicts.interaction_id
     group by verdicts.system, verdicts.population, cells.dimension, cells.segment, verdicts.cluster_id
 ),
 

@@ -22,22 +22,20 @@ passages as (
 
 answers_described as (
     select
-        passage_id,
-        refusal_rule,
-        is_refusal,
+        passages.interaction_id,
+        described.refusal_rule,
+        described.is_refusal,
         -- an answer tells its language if it is long enough
         case
-            when language_probability >= {{ probability }} and count_letters >= {{ letters }} then language
+            when described.language_probability >= {{ probability }} and described.count_letters >= {{ letters }}
+                then described.language
         end as language
-    from {{ ref('hcat', 'int_answers_described') }}
-    -- what other heads read stays in the table
-    where reading_key = (select encoder.reading_key from {{ ref('hcat', 'int_encoder') }} as encoder)
-),
-
-answer_passages as (
-    select interaction_id, passage_id
     from passages
-    where role = 'answer'
+    inner join {{ ref('hcat', 'int_answers_described') }} as described on passages.passage_id = described.passage_id
+    -- what other heads read stays in the table
+    where
+        passages.role = 'answer'
+        and described.reading_key = (select encoder.reading_key from {{ ref('hcat', 'int_encoder') }} as encoder)
 ),
 
 retrievals_graded as (
@@ -49,7 +47,7 @@ retrievals_graded as (
 ),
 
 context_counts as (
-    select interaction_id, count(*) as count_contexts
+    select interaction_id, count(*) as count_contexts, min(passage_id) as passage_id
     from passages
     where role = 'context'
     group by interaction_id
@@ -139,7 +137,14 @@ final as (
         interactions.population = case when roles.is_unasked then 'test_set' else 'production' end
             as is_in_monitored_population,
         answers_described.refusal_rule,
-        coalesce(interactions.logged_language, answers_described.language) as answer_language,
+        -- a shorter one is in the language of all other answers to the same passage
+        coalesce(interactions.logged_language, answers_described.language, case
+            when
+                context_counts.passage_id is not null
+                and min(answers_described.language) over same_passage
+                = max(answers_described.language) over same_passage
+                then min(answers_described.language) over same_passage
+        end) as answer_language,
         case
             when interactions.logged_language is not null then 'logged'
             when answers_described.language is not null then 'detected'
@@ -160,13 +165,13 @@ final as (
         on
             {{ named('interactions.application') }} = roles.application
             and coalesce(interactions.application_version, '') = roles.version
-    left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
-    left join answers_described on answer_passages.passage_id = answers_described.passage_id
+    left join answers_described on interactions.interaction_id = answers_described.interaction_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
     left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id
     left join {{ ref('hcat', 'stg_retrievals__unread') }} as passages_unread
         on interactions.interaction_id = passages_unread.interaction_id
+    window same_passage as (partition by context_counts.passage_id)
 )
 
 select * from final

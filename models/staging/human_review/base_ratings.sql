@@ -166,7 +166,7 @@ checked as (
                         rating_scales.criterion = located.criterion
                         and (rating_scales.scale_point = located.scale_point or located.is_unjudged)
                 )
-                then 'criterion and scale_point are not in the seed rating_scales: '
+                then 'criterion and scale_point are not in the seed rating_scales; groundedness is faithfulness there: '
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)

@@ -161,7 +161,8 @@ def write_texts(texts: Mapping[str, Sequence[Row]], interaction_ids: Sequence[st
     details = []
     for row, answer in zip(interactions, answers, strict=True):
         own = {name: rows.get(row["interaction_id"], []) for name, rows in by_id.items()}
-        details.append(_to_json(_describe(row, answer, own, chunks)))
+        described = _describe(row, answer, own, chunks)
+        details.append(json.dumps(described, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     return write_parquet(
         {"query": [show(row["query_text"]) for row in interactions], "answer": answers, "detail": details}, _TEXT_GROUP
     )
@@ -277,10 +278,6 @@ def _split(words: str | None) -> list[str]:
 
 def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def tabulate_cells(

@@ -59,6 +59,21 @@ def known_names(meanings: Iterable[str]) -> frozenset[str]:
     return frozenset(name for meaning in meanings for name in (meaning, *ALIASES.get(meaning, ())))
 
 
+# names that mean something in a call
+_OF_CALLS = known_names(ALIASES).union(
+    KEY_ALIASES,
+    NOT_CONTENT,
+    " ".join([CONTRACT["contexts_by_look"], CONTRACT["span_names"], *CONTRACT["feedback"].values()]).split(),
+    " ".join(CONTRACT["entities"][entity]["columns"] for entity in ("interactions", "queries")).split(),
+)
+
+
+def find_unread_columns(record: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a table of calls whose names mean nothing; a nested record has keys of its tool besides."""
+    is_nested = any(isinstance(value, Mapping | list) for value in record.values())
+    return [name for name in record if not is_nested and record[name] is not None and plain_name(name) not in _OF_CALLS]
+
+
 def looks_like_content(value: Any) -> bool:
     """Return whether a value may be a query, an answer or passages: a longer text, or a list or object of such."""
     if isinstance(value, str):

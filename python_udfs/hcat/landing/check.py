@@ -239,6 +239,8 @@ def _describe_missing(
     # one version is compared with no other
     there = {**inputs, "versions": inputs["versions"] - 1, "chunks": len(sources["chunks"])}
     yield from (("missing", text) for name, text in _SAID["missing"].items() if there[name] <= 0)
+    if count := inputs["ratings_of_unknown"]:
+        yield "missing", f"who gave {count:,} ratings (rater_kind, or the seed raters): would add ratings by people"
     yield "on request", f"{len(catalogue) - len(own)} metrics by a language model (docs/judges.md)"
 
 

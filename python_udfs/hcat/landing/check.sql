@@ -66,6 +66,7 @@ select
         select count(*) from base_ratings
         where record_status = 'staged' and not is_corrected and rater_kind <> 'user_feedback'
     ) as ratings,
+    (select count(*) from base_ratings where record_status = 'staged' and rater_kind = 'unknown') as ratings_of_unknown,
     -- what users pressed is shown beside them
     (select count(*) from base_ratings where record_status = 'staged') as ratings_and_feedback,
     (select count(*) from landed_records where entity = 'spans') as spans

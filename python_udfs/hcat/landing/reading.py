@@ -23,7 +23,7 @@ from hcat.engine.keys import hash_file, hash_text
 from hcat.engine.retention_rules import TOMBSTONES
 from hcat.engine.saying import clean_line, say
 from hcat.engine.warehouse import quote
-from hcat.landing.aliases import plain_name
+from hcat.landing.aliases import find_unread_columns, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, records_of, unread_content
 from hcat.landing.files import (
     FILE_ERRORS,
@@ -344,9 +344,9 @@ def _say_unread(entity_name: str, place: Path, head: Iterable[RawRecord]) -> Non
     if stem_of(place) != CALLS or entity_name != ENTITIES_OF_CALLS[0]:
         return
     calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
-    if names := [name for call in calls for name in unread_content(call)]:
+    if names := [name for call in calls for name in (*unread_content(call), *find_unread_columns(call))]:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
-        hint = gold if any(plain_name(name) == "context" for name in names) else ""
+        hint = gold if any(plain_name(name) == "context" for name in names) else " (docs/raw-contract.md has the names)"
         source_file = clean_text(place.as_posix())
         say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)
 

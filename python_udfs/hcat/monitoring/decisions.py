@@ -19,13 +19,15 @@ order by decision <> 'do_not_release', application
 _COUNT_SCORED: Final = """
 select
     count(*) as count_interactions,
-    count(*) filter (where verdict = 'failing' and decided_by <> 'rule') as count_by_score,
-    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule
+    count(*) filter (where verdict = 'failing' and decided_by in ('threshold', 'prediction_set')) as count_by_score,
+    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule,
+    count(*) filter (where verdict in ('undecided', 'not_judged')) as count_open,
+    count(human_label) as count_labels
 from fct_verdicts
 where coalesce(application, 'unnamed') = $application and is_in_release_population
 """
 _LIST_SCORERS: Final = """
-select metric_name, admission_reason
+select metric_name, split_part(admission_reason, ';', 1) as reason
 from dim_metrics
 where admission = 'provisional' and criterion is not null
 order by metric_name
@@ -55,9 +57,10 @@ def say_decision(source: Warehouse, row: Row) -> list[str]:
         return lines
     needs = ["fct_verdicts.is_in_release_population", "dim_metrics.admission_reason"]
     counts = source.rows(_COUNT_SCORED, needs, application=row["application"])
-    if not counts:
+    if not counts or counts[0]["count_labels"]:
         return lines
     scorers = source.rows(_LIST_SCORERS, needs)
-    trust = "; ".join(f"{scorer['metric_name']}: {scorer['admission_reason']}" for scorer in scorers)
-    said = "Of {count_interactions:,} answers, the score calls {count_by_score:,} wrong, and rules {count_by_rule:,}."
-    return [*lines, f"{said.format(**counts[0])} How far to trust the score: {trust or 'no scorer is admitted'}."]
+    trust = " ".join(f"How far to trust {row['metric_name']}: {row['reason']}." for row in scorers)
+    said = "Of {count_interactions:,} answers, scores call {count_by_score:,} wrong, and rules {count_by_rule:,}."
+    said += " {count_open:,} have no verdict and do not count." if counts[0]["count_open"] else ""
+    return [*lines, f"{said.format(**counts[0])} {trust or 'No score is good enough to decide.'}"]

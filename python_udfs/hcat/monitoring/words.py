@@ -25,7 +25,7 @@ MEASURED: Final[Mapping[str, _Said]] = {
     "share_records_accepted": _Said("{value} of the records could be read", "%"),
     "mean_score": _Said("the mean{metric}{where} is {value}"),
     "count_leaked_values": _Said(
-        "{value} personal values{where} in {n} answers stand in neither query nor context",
+        "personal values{where} that stand in neither query nor context: {value} in {n} answers",
         subject="personal data in answers",
     ),
     "count_bias_gaps": _Said("equal treatment: {value} gaps in {n} comparisons", subject="equal treatment"),

@@ -158,13 +158,11 @@ def _shorten_tag(tag: re.Match[str]) -> str:
     bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
     return re.sub(
         r'\s(?:d|transform)="[^"]*"',
-        lambda attribute: re.sub(r"-?\d+\.\d+(?:e-?\d+)?", _round_coordinate, attribute[0]),
+        lambda attribute: re.sub(
+            r"-?\d+\.\d+(?:e-?\d+)?", lambda one: f"{round(float(one[0]), COORDINATE_DECIMALS) + 0.0:g}", attribute[0]
+        ),
         bare,
     )
-
-
-def _round_coordinate(number: re.Match[str]) -> str:
-    return f"{round(float(number[0]), COORDINATE_DECIMALS) + 0.0:g}"
 
 
 #: Share of the span of the axis that stays free at each end.

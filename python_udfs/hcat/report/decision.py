@@ -31,7 +31,6 @@ def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
         {
             "state": STATES[row["decision"]][0],
             "word": STATES[row["decision"]][1],
-            "is_rated_by_people": bool(row["count_labels_by_people"]),
             "is_rated": bool(row["count_labels_by_people"] or row["count_labels_by_language_models"]),
             "lines": [clean_label(line, DECISION_CHARACTERS) for line in say_decision(source, row)],
         }
@@ -60,13 +59,13 @@ def list_to_read(source: Warehouse) -> list[Row]:
 def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> Section:
     """Return the answers to read first as a list, with the evidence of each behind it."""
     listed = blocks.table(
-        "The candidate's answers that the retrieved texts support least, one of each question. A low score is a reason"
-        " to read an answer, not a proof that it is wrong.",
+        "The candidate's answers that the retrieved texts support least, one of each question. No person rated them,"
+        " and some are right. Why: what stands out in the weakest sentence, as a program sees it.",
         (
             "reading_rank=No.",
             Column("Question and answer", _show_exchange, "wide"),
             Column("Verdict", lambda row: str(row["verdict"]).replace("_", " "), ""),
-            "verdict_reason=Why",
+            Column("Why", lambda row: clean_text(row["reason"], EXCERPT_CHARACTERS), "wide"),
             Column("Score", lambda row: format_number(row["raw_score"])),
         ),
         rows,

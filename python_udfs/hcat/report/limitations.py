@@ -83,13 +83,7 @@ def _list_limits(
         for metric in build.metrics
         if metric.get("decision_status") in VOID_DECISIONS
     ]
-    found = [
-        (
-            "Intervals and error rates",
-            "are promises about repeated samples. docs/promises.md shows how often each one holds when clusters are"
-            " uneven, failures rare, and weeks differ by chance.",
-        )
-    ]
+    found: list[tuple[str, str]] = []
     for title, names, words in (
         ("Gates not evaluated", _of_verdict(gates, "not_evaluated"), "too few observations, or no measurement"),
         (

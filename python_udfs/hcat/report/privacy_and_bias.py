@@ -72,7 +72,7 @@ def describe_leaks(source: Warehouse) -> list[Block | None]:
         said = next((part for part in _SENTENCE_END.split(row["answer"] or "") if row["masked"] in part), row["answer"])
         found.setdefault((row["entity_type"], said, row["rule"]), []).append(row)
     distinct = source.rows(COUNT_DISTINCT, ["fct_privacy_findings.first_start", *LOGGED_TABLES])
-    told = f" ({distinct[0]['count_distinct']:,} different ones)" if distinct else ""
+    told = f", {distinct[0]['count_distinct']:,} of them different" if distinct else ""
     listed = [
         {"kind": kind, "sentence": said, "rule": rule, "count": len(group)}
         | {name: list(dict.fromkeys(row[name] for row in group)) for name in ("system", "interaction_id")}
@@ -81,8 +81,8 @@ def describe_leaks(source: Warehouse) -> list[Block | None]:
     return [
         blocks.heading("Personal data in answers", anchor="leaked_values"),
         blocks.paragraph(
-            f"{len(rows):,} personal values{told} stand in {len({row['interaction_id'] for row in rows}):,} answers,"
-            " though neither the query nor the retrieved text held them. Values that the knowledge base publishes, such"
+            f"Personal values that neither the query nor the retrieved text held: {len(rows):,}{told}. Answers with"
+            f" them: {len({row['interaction_id'] for row in rows}):,}. Values that the knowledge base publishes, such"
             " as a help line, do not count. Some may be false alarms: read the sentences. Values are masked here and in"
             " fct_privacy_findings; hcat explore --unmasked shows them to people who may read the logs."
         ),

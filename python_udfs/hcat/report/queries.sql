@@ -788,21 +788,44 @@ order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first,
 -- query: list_to_read
 -- One answer of each question; answers whose rating is a rule's have no score of their own.
 with scored as (
-    select evaluations.interaction_id, any_value(evaluations.raw_score order by evaluations.metric_name) as raw_score
+    select evaluations.interaction_id,
+        any_value(evaluations.raw_score order by not metrics.is_deciding, evaluations.metric_name) as raw_score
     from fct_evaluations as evaluations
     inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    where metrics.is_deciding and metrics.criterion = 'faithfulness'
+    where metrics.criterion = 'faithfulness'
     group by evaluations.interaction_id
 ),
 
 equal as (
     select system, query_text, count(*) as count_equal from fct_interactions group by system, query_text
+),
+
+-- what a reader should look at: the sentence that is supported least, and what stands out in it
+clues as (
+    select interaction_id, sentence_text,
+        concat_ws('. ',
+            case when fault_kind = 'off_topic' then 'It seems to be about something else' end,
+            case when contradiction_probability > 0.5 then 'A text seems to say otherwise' end,
+            'Not in the texts: ' || regexp_replace(nullif(rtrim(unsupported, '.'), ''), '\[masked\](, \[masked\])+', '[masked]'),
+            'Perhaps exchanged: ' || nullif(displaced, ''),
+            'A record says otherwise: ' || nullif(contradicted, '')
+        ) as clue
+    from fct_sentence_evidence
+    where is_least_grounded
+    qualify row_number() over (partition by interaction_id order by sentence_index) = 1
 )
 
 select
     verdicts.reading_rank,
     verdicts.verdict,
-    verdicts.verdict_reason,
+    -- that a score is low is known already; a rule needs no clue
+    concat_ws(' ',
+        case when verdicts.decided_by not in ('threshold', 'prediction_set', 'none') then verdicts.verdict_reason end,
+        case
+            when verdicts.decided_by <> 'rule' then coalesce(nullif(clues.clue, ''), 'The texts support it little') || '.'
+        end
+    ) as reason,
+    left(clues.sentence_text, $sentence_characters) as sentence_text,
     scored.raw_score,
     equal.count_equal,
     interactions.interaction_id,
@@ -817,6 +840,7 @@ inner join fct_interactions as interactions on verdicts.interaction_id = interac
 inner join equal
     on interactions.system = equal.system and interactions.query_text is not distinct from equal.query_text
 left join scored on verdicts.interaction_id = scored.interaction_id
+left join clues on verdicts.interaction_id = clues.interaction_id
 where verdicts.reading_rank is not null
 order by verdicts.reading_rank, verdicts.interaction_id
 

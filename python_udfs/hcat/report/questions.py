@@ -56,9 +56,9 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"] if decisions else []
     compared = [
         blocks.paragraph(
-            f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions asked of both:"
+            f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions judged in both:"
             f" {found['words']}. Gain by {found['metric_name']}: {found['difference']}"
-            f" {found['interval']}{found['unit']}."
+            f" {found['interval'] or '(no interval)'}{found['unit']}."
             f" {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
         )
         for pair in pairs
@@ -106,8 +106,8 @@ def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     given = labels["warning"] or f"Labels of answers: {sum(labels['counts'].values()):,}, all by people."
     return blocks.section(
         blocks.paragraph(
-            f"{'' if 'person' in labels['counts'] else 'No person rated any answer. '}"
-            f"{given if labels['counts'] else 'Nobody rated any answer.'}"
+            ("" if "person" in labels["counts"] else "No person rated any answer. ")
+            + (given if labels["counts"] else "")
         ),
         blocks.paragraph(
             "Another draw of as many questions would change these verdicts of gates in more than one of ten cases:"

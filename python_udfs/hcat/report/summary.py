@@ -34,7 +34,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         changes = describe_changes(source, build)
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         deleted = say_what_was_deleted(source)
-        to_read = list_to_read(source) if any(not each["is_rated_by_people"] for each in decisions) else []
+        to_read = list_to_read(source)
         is_rated = any(each["is_rated"] for each in decisions)
     verdict = describe_verdict(run, gates)
     switched_off = build.settings.get("modules_off") or []
@@ -68,13 +68,14 @@ def _list_answers(rows: Sequence[Row], is_rated: bool) -> list[tuple[str, str]]:
     if not is_rated:
         return [("read", _name_answer(row)) for row in rows]
     named = ", ".join(clean_label(row["interaction_id"]) for row in rows[:SHOWN_IDS])
-    return [("read", f"{named} and {len(rows) - SHOWN_IDS} more")] if len(rows) > SHOWN_IDS else []
+    return [("read", f"{named} and {len(rows) - SHOWN_IDS} more: `hcat report`")] if len(rows) > SHOWN_IDS else []
 
 
 def _name_answer(row: Row) -> str:
-    asked = clean_label(row["query_text"], QUESTION_CHARACTERS)
-    score = format_number(row["raw_score"])
-    return f"{row['reading_rank']}. {asked} ({clean_label(row['interaction_id'])}, score {score})"
+    asked, said = (clean_label(row[name], QUESTION_CHARACTERS) for name in ("query_text", "sentence_text"))
+    score = "" if row["raw_score"] is None else f", score {format_number(row['raw_score'])}"
+    why = clean_label(row["reason"], QUESTION_CHARACTERS)
+    return f"{row['reading_rank']}. {asked} {said} [{why}] ({clean_label(row['interaction_id'])}{score})"
 
 
 def _summarise_records(records: Sequence[Row], run: Row | None) -> str:

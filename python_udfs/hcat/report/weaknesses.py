@@ -88,6 +88,8 @@ select
     count(*) filter (where family = 'headline') as "count_headline=In the headline",
     count(*) filter (where test_status = 'too_few_clusters') as "count_too_few=Too few clusters",
     count(*) filter (where is_weak) as count_weak,
+    list(concat_ws(' and ', first_segment, second_segment) || ' (' || metric_name || ')' order by q_value)
+    filter (where is_weak) as _weak,
     median(minimum_detectable_difference) as detectable,
     metric_name in (select metric_name from dim_metrics where is_deciding) as _is_deciding
 from cells
@@ -291,8 +293,8 @@ def list_findings(rows: Sequence[Row]) -> list[Row]:
 
 def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
     """Return the findings with three answers each, or what no finding means."""
-    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["_is_deciding"])
-    more = f"{count_silent} more segments are weak by scores that may not decide." if count_silent else ""
+    silent = [clean_label(name) for row in claims["tests"] if not row["_is_deciding"] for name in row["_weak"] or ()]
+    more = f"Weak by scores that may not decide: {len(silent)}, first {', '.join(silent[:3])}." if silent else ""
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
         told = "No tested segment is shown to be weak" if has_tests else "No segment could be tested"

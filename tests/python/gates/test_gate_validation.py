@@ -236,7 +236,7 @@ def test_reason_reads_as_one_line() -> None:
     whole = {"metric_name": "privacy", "dimension": "all", "segment": "all", "measurement": "count_leaked_values"}
     exact = decide(**whole, measured_value=3, lower_bound=3, upper_bound=3, threshold=0)
     assert exact["reason"] == (
-        "3 personal values in 174 answers stand in neither query nor context; none is allowed: failed"
+        "Personal values that stand in neither query nor context: 3 in 174 answers; none is allowed: failed"
     )
     unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
     assert unknown["reason"].startswith("Personal data in answers was not measured; the limit is 0.25, not")

@@ -8,6 +8,7 @@ import pytest
 from test_landed_files import land_all, write_lines
 
 from hcat.engine.keys import hash_text
+from hcat.landing.aliases import find_unread_columns
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_opened, open_call, unread_content
 from hcat.landing.raw_contract import RecordError
 from hcat.landing.shapes import expand_records
@@ -296,6 +297,9 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     # a test case asks about its context, and what stands where contexts may stand is none here
     test_case = {"input": QUERY, "actual_output": ANSWER, "context": [PASSAGE], "sources": ["terms.pdf", "fees.pdf"]}
     assert unread_content(test_case) == ["context"]
+    row = dict.fromkeys(("Question", "answer", "contexts", "tags", "Feedback", "version", "Kanal"), "text")
+    assert find_unread_columns(row) == ["version", "Kanal"]
+    assert find_unread_columns(row | {"metadata": {}}) == []
 
 
 def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:

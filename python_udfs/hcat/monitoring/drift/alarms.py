@@ -37,7 +37,10 @@ def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings, deciding: C
         family = [
             row
             for row in rows
-            if row["test"] == test and row["status"] == "tested" and _may_alarm(row, deciding) == may_alarm
+            if row["test"] == test
+            and row["status"] == "tested"
+            # the mix of segments is no metric
+            and (deciding is None or row["metric_name"] in {None, *deciding}) == may_alarm
         ]
         columns = {name: _column(family, name) for name in _READ}
         keys = {name: [row[name] for row in family] for name in ("dimension", "window_weeks", "metric_name")}
@@ -72,11 +75,6 @@ def _test_means(tested: list[dict[str, Any]], rows: Sequence[Mapping[str, Any]],
     }
     for number, row in enumerate(tested):
         row |= {"detail": detail} | {name: float(column[number]) for name, column in found.items()}
-
-
-def _may_alarm(row: Mapping[str, Any], deciding: Collection[str] | None) -> bool:
-    """Say whether a row's metric may decide; the mix of segments is no metric."""
-    return deciding is None or row["metric_name"] is None or row["metric_name"] in deciding
 
 
 def share_level(
