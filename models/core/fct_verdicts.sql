@@ -1,7 +1,7 @@
 -- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
-{#- people give up on longer lists; on a scale of 0 to 1, what a word, number or name adds that no text has there -#}
-{%- set count_to_read, named_first = 10, 0.2 %}
+{#- people give up on longer lists -#}
+{%- set count_to_read = 10 %}
 {%- set who_rated %}
                 case deciding.rater_kind
                     when 'person' then 'People' when 'language_model' then 'A language model' when 'rule' then 'A rule'
@@ -60,36 +60,31 @@ deciding as (
             )
 ),
 
--- what is wrong with the sentence that is supported least, and whether a sentence holds what no text has there
-sentence_faults as (
-    select
-        interaction_id,
-        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }})
-        filter (where fault_kind is not null) as fault_kind,
-        max(case
-            when not coalesce(claims_nothing, false) and concat_ws('', unsupported, displaced, contradicted) <> ''
-                then {{ named_first }}
-        end) as named_first
-    from {{ ref('hcat', 'fct_sentence_evidence') }}
-    group by interaction_id
-),
-
 -- Where nobody has time to rate: the answers with the lowest score, one of each question.
 scored as (
-    select judged.interaction_id, judged.query_key, judged.score - coalesce(faults.named_first, 0) as place
-    from {{ ref('hcat', 'int_criteria_judged') }} as judged
-    left join sentence_faults as faults on judged.interaction_id = faults.interaction_id
-    where
-        judged.criterion = 'grounded' and judged.score is not null and judged.is_in_release_population
-        and not judged.is_rated_by_people
+    select
+        interaction_id,
+        query_key,
+        score,
+        row_number() over (partition by query_key order by score, interaction_id) as place_of_question
+    from {{ ref('hcat', 'int_criteria_judged') }}
+    where criterion = 'grounded' and score is not null and is_in_release_population and not is_rated_by_people
 ),
 
 to_read as (
-    select interaction_id, row_number() over (order by place, interaction_id) as reading_rank
-    from (
-        select * from scored
-        qualify row_number() over (partition by query_key order by place, interaction_id) = 1
-    ) as first_of_questions
+    select interaction_id, row_number() over (order by score, interaction_id) as reading_rank
+    from scored
+    where place_of_question = 1
+),
+
+-- what is wrong with the sentence that is supported least
+sentence_faults as (
+    select
+        interaction_id,
+        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }}) as fault_kind
+    from {{ ref('hcat', 'fct_sentence_evidence') }}
+    where fault_kind is not null
+    group by interaction_id
 ),
 
 explained as (

@@ -69,7 +69,7 @@ NUMBERS_OF_FILES = {
     "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
     "int_version_cells_measured": ({"10000", "128"}, "keys of two versions that leave one by one, groups of more"),
     "int_bias_sums": ({"1000"}, "blocks that bound the cost of permutations"),
-    "fct_verdicts": ({"10", "0.2"}, "answers that a person reads first, and what a named fault adds to their order"),
+    "fct_verdicts": ({"10"}, "answers that a person reads first"),
     "int_judge_requests": ({"2", "3"}, "the second part of a metric's name is its subject; questions of RAGAS"),
     "int_generation_requests": ({"3", "8"}, "revision of the rules; partners of a multi-hop query"),
     "int_chunk_strata": ({"0.3333", "0.6667"}, "thirds of the documents"),
