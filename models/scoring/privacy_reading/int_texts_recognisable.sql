@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, logged_language, customer_group, tags from {{ ref('hcat', 'int_interactions') }}
+    select interaction_id, answer_language, customer_group, tags from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 queries as (
@@ -35,8 +35,8 @@ united as (
         passages.passage_text as text,
         -- Documents count as written in a known language, whatever the language of the customer.
         passages.role = 'context'
-        or interactions.logged_language is null
-        or interactions.logged_language in (
+        or interactions.answer_language is null
+        or interactions.answer_language in (
             '{{ var("hcat_tagger_languages") | join("', '") }}'
         ) as is_in_known_language,
         false as is_public

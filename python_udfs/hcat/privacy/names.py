@@ -40,7 +40,7 @@ _NOT_NAMES: Final = word_set(
     will would should may might must what when where which who whom whose why how account number card date birth ssn
     iban email phone address mobile fax desk code usd eur gbp atm pin ceo cfo cto hr it uk us eu usa american british
     english french german spanish italian chinese japanese indian european african asian canadian australian mexican
-    russian polish czech dutch
+    russian polish czech dutch ja nein nee oui non si sim
     """
 )
 _NEVER_IN_NAMES: Final = ORGANISATION_WORDS | _NOT_NAMES
