@@ -1,7 +1,5 @@
 """Runs every benchmark, each writing its page in docs/benchmarks; exit code 1 when a limit is missed."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

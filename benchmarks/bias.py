@@ -5,8 +5,6 @@ answer; whether it refuses is drawn with a chance of its own per template. The s
 alike; the biased one shifts one attribute and metric. All gaps of a run stand in one family, as in a build.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two builds of one input agree table by table; other batch borders and an incremental build agree within rounding."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -5,8 +5,6 @@ and four retrieved chunks an interaction. Headless Chromium opens the file from 
 navigation, or from the click, until the next picture is painted.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -5,8 +5,6 @@ fitted on all families but one and judged on the one left out. Each family has t
 fault. Sets that the classifier itself was trained on take part in the fit, are shown, and are never counted.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence

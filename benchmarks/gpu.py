@@ -4,8 +4,6 @@ The texts are sentences of the demo, made distinct by numbers. Needs no warehous
 the CPU.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

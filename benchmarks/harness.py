@@ -1,7 +1,5 @@
 """What every benchmark needs: a measured `dbt build`, the machine described, tables on screen and on a page."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

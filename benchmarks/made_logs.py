@@ -4,8 +4,6 @@ Each interaction has one query sentence, four answer sentences (the first two fr
 four sentences. The corpus grows with the logs. Draws are seeded.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

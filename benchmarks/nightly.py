@@ -6,8 +6,6 @@ copy of what the build from nothing left. Every finished build is kept in `night
 the same builds in turn, on warehouses of its own.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -4,8 +4,6 @@ The generator writes the fault of each answer into `recorded_fault`, which no sc
 rest. The mart of findings says what the labels of the same warehouse say of each.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Findings of the demo as its mart tells them: those of page one with what labels say, and the life of all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ stand in `DEVELOPMENT_TEMPLATES`; every other template, those of a set never see
 test. Intervals resample templates, because sentences of one template fail together.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

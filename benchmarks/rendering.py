@@ -1,7 +1,5 @@
 """SQL of the project's models as DuckDB runs it, without dbt: for models that run alone on rows made for them."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

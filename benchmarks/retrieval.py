@@ -3,8 +3,6 @@
 What retrieved the pages is written as raw logs, dbt builds them, and the figures are read from the marts.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

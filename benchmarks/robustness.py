@@ -4,8 +4,6 @@ GRAMMAR makes the queries and their true answers from the relational demo, `exam
 them with faults of known modules, and one `dbt build` of its raw logs fills the marts that are read here.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -1,7 +1,5 @@
 """Which module failed: the GRAMMAR authors' own log of answers, and an application with planted faults."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 import json

@@ -4,8 +4,6 @@ HateCheck is scored with whole functionalities left out of training (templates b
 on both sides), and by a head that has seen nothing of it. Intervals resample templates, questions or sources.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

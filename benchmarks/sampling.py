@@ -4,8 +4,6 @@ The population are BANKING77's queries, each a chunk of its own; strata are clus
 the 77 intents whose shares are estimated. Each seed is another draw: the SQL of the models runs with it in its hashes.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Topics against human intents (BANKING77), and what they cost for ten thousand pages (FinanceBench)."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import sys

@@ -4,8 +4,6 @@ A positive is a failure (a hallucinated answer), as in `benchmarks.discriminatio
 answer. Intervals resample whole sources, with the same draws for every score.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, estimate_from_draws, resample_rows

@@ -7,8 +7,6 @@ new. Nobody had rated an answer yet.
 Usage: ``python demo/first_build.py WAREHOUSE`` before the first `hcat build` of the demo.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

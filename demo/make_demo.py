@@ -8,8 +8,6 @@ the call, so the order of work changes nothing and two runs on one machine write
 Usage: ``python demo/make_demo.py`` (writes demo/logs/), with ``--rating-sheet PATH`` also a blind rating sheet.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -10,8 +10,6 @@ Every draw is a hash of the seed and the row's own key: a second run writes the 
 Usage: ``python demo/make_relational_demo.py [--output FOLDER]``
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import hashlib

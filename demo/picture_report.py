@@ -5,8 +5,6 @@ Needs a build of the demo (`make build`) and Chromium:
     python demo/picture_report.py [warehouse]
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """``python -m supply_chain licences|advisories|sbom|lock``: a problem is a line, and exit code 1."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Known vulnerabilities of the pinned packages, asked of the service behind pip-audit where it can be reached."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The packages that hcat runs on, found by following what each installed package asks for."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

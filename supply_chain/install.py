@@ -4,8 +4,6 @@ It runs before anything is installed, so it needs the standard library alone. uv
 cannot be had, or fails, pip does. What pip is set up with holds for uv too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Licences of the packages that hcat runs on, held to a list of those that are allowed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from string import Template

@@ -4,8 +4,6 @@ Releases stay as the lock has them, unless ``pyproject.toml`` asks for others. T
 set up with, and no file names it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A bill of materials: what CycloneDX's own tool says of the environment, kept to the packages that hcat runs on."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

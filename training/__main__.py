@@ -4,8 +4,6 @@ Data are read from the folder named by HCAT_BENCHMARK_DATA; docs/model-card.md l
 CPU cores are enough; a GPU is used when there is one.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

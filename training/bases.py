@@ -1,7 +1,5 @@
 """The models that the recipe starts from: the packaged MiniLM, and the larger MPNet of the accurate option."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@
 - ``dropped_qualifier``: a limit ("at most", "only") or a condition at the end goes, so that the sentence says more.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from random import Random

@@ -4,8 +4,6 @@ A training that was stopped goes on by the same command: what it had learnt stan
 with a digest of settings and pairs, and the batches are the same in every run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

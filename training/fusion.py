@@ -18,8 +18,6 @@ The same code fits the shipped prior and a refit on your own labels. Labels of a
 is that of the joined score (multiple-instance learning). A labelled sentence is an answer of one sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

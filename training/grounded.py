@@ -3,8 +3,6 @@
 The evidence is chosen by the product's own code, so that the model learns on what it will read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence

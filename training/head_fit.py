@@ -1,7 +1,5 @@
 """The fit of a linear head: a logistic regression whose penalty also charges what swapped words move."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

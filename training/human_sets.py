@@ -4,8 +4,6 @@ Sets of a folder shaped like `more` whose licence lets weights be shipped. Famil
 together: those of one fold are left out, and their answers judge what the rest has taught.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Sets that share documents or style are one *family* and are left out together. A
 that ten sets of summaries do not outvote one set of tables.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

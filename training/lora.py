@@ -1,7 +1,5 @@
 """Low-rank adaptation (Hu et al. 2021, section 4.1) of a BERT or MPNet sequence classifier: h = W x + B A x."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A faulty sentence stands beside the sentence that it was made from, with the sam
 `training.faults`, and a sentence borrowed from another document of the same set.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A target is a class of natural language inference, or `not_entailment` where people said only that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Each family has the same weight, and so has each kind of fault. Sets that the cl
 in the fit and judge nothing.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Turns a folder shaped like RAGTruth into raw logs, so that it passes through the product's own contract."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """From trained folders to what ships: the fused prior as a seed, the delta and its card as package data."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

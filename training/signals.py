@@ -4,8 +4,6 @@ The stored file holds numbers and digests and no text: what both shipped classif
 the shipped prior is fitted again in seconds, without data and without models.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The made ones are ours (`talk_frames.csv`). The public ones are the sentences of
 rules say which are talk or decline, and the sentences of its passages that deny something.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import re

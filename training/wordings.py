@@ -5,8 +5,6 @@ also the sentences of RAGTruth (MIT, :mod:`training.talk`) and, in five language
 django-oscar (BSD) and django-allauth (MIT), unpacked into the folder HCAT_CATALOGUES. Figures: docs/model-card.md.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

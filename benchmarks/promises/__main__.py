@@ -5,8 +5,6 @@ kept in the working folder (``--folder``), so that an interrupted run goes on wh
 page from what the folder holds.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Weak cells: false flags of the headline family, planted weaknesses, false confirmations, and intervals."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator

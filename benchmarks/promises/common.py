@@ -1,7 +1,5 @@
 """What the parts share: a measured promise with its Monte Carlo error, and clusters that are hard on statistics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

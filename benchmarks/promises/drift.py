@@ -5,8 +5,6 @@ and every decision is made by the functions of the product with its default sett
 of the mix, and the division of the level.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Failure rates from few labels: coverage where whole clusters are labelled and their sizes are uneven."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

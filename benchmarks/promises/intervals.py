@@ -1,7 +1,5 @@
 """Intervals of clustered rates and means: coverage, and width where two keys cross."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

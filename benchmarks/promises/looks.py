@@ -1,7 +1,5 @@
 """Repeated looks: gates at their limit night after night or on another draw, and audits of unequally strict raters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final

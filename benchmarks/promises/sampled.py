@@ -6,8 +6,6 @@ weigh by 1 / inclusion probability. Scores of failed answers are N(0, 1) and tho
 d = sqrt(2) z(AUROC); a share of the variance belongs to the cluster, so that the true rate of any threshold is known.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prediction sets from the ranks of all audit labels: coverage by true label, and what they decide."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

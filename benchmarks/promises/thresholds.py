@@ -1,7 +1,5 @@
 """Acceptance thresholds: how often one is called within its tolerated share, and how often that is wrong."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Verdicts on two versions: how often a real gain is seen, and how often a verdict or a release answer is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final

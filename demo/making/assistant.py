@@ -1,7 +1,5 @@
 """The made-up assistant: real retrieval, answers by rule."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Plans who asks which version what and when, and which of the answers go wrong how."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Spoils an answer: a number or name swapped, a statement turned round, a part left out."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the demo is made of: chunks, queries, answers in their parts, and seeded draws."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

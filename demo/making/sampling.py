@@ -1,7 +1,5 @@
 """Which answers are rated: a systematic draw first, then a stratified one where the decisions of the demo are taken."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads the hand-written topics and the variants that test risks, and checks that they fit together."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

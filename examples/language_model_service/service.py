@@ -10,8 +10,6 @@ servers has. What it says is that of a model of this size: it writes no good tes
     python examples/language_model_service/service.py --port 8089
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

@@ -9,8 +9,6 @@ Usage: ``python examples/rag_service/service.py --port 8321 --fault server_error
 library is needed (``--retrieval minilm`` needs hcat).
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -15,8 +15,6 @@ the same bytes.
 Usage: ``python examples/relational_application/simulate.py --queries QUERIES.jsonl --output FOLDER``
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

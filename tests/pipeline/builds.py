@@ -1,7 +1,5 @@
 """What the pipeline tests share: running dbt in a process of its own, writing raw logs and reading warehouses."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Builds that several tests look at: each runs once per session."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

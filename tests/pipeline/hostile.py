@@ -1,7 +1,5 @@
 """A folder of raw logs in which nearly everything that can be wrong is wrong, with what must become of each record."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ Incremental tables and seeds have their rows. Tables that each build makes anew 
 query.
 """
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Deletion on request in builds: what is forgotten leaves no byte and stays away, and pruned weeks keep their sums."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Gates decide the exit code and what is published: a good build, one that fails, one with nothing to measure."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """From tables of the warehouse to queries with true answers, to the raw logs of an application with planted faults."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

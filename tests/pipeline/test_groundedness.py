@@ -1,7 +1,5 @@
 """Entailment in a build: SQL fuses what the recipe fitted, evidence is what decided, and nothing is scored twice."""
 
-from __future__ import annotations
-
 import csv
 import sys
 

@@ -1,7 +1,5 @@
 """Staging that loses nothing: a folder of hostile logs, built twice, the second time with records that came later."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

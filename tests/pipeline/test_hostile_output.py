@@ -1,7 +1,5 @@
 """What a build and a check print of hostile logs: no value of a record, no line of its own, nothing that steers."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

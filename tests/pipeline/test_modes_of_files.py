@@ -1,7 +1,5 @@
 """What builds and commands make of logs is for the account that runs them: files 0600, folders 0700."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

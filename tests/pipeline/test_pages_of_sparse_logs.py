@@ -1,7 +1,5 @@
 """Every page and every command that reads a build, on logs in which each optional field is missing somewhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

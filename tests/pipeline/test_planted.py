@@ -1,7 +1,5 @@
 """What `make build` says about the demo, held against what is planted in it; skipped without that build."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -1,7 +1,5 @@
 """Personal data planted in answers, queries, chunks and a rejected record: found, counted, and shown nowhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The questions of docs/marts.md: each query runs on the published copy of the demo and finds what was planted."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

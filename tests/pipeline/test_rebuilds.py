@@ -2,8 +2,6 @@
 middle, run somewhere else, or fed in two parts; and a published copy that can be read all the while.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Iterator

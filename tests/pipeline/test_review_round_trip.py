@@ -3,8 +3,6 @@
 A sheet goes to one rater, and the desk to another where there is a browser. One build then reads both.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Where raw logs may come from: CSV, JSONL, Parquet, warehouse tables; and what a missing file or column says."""
 
-from __future__ import annotations
-
 import csv
 import json
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Spans of every dialect fold into the same records, and what cannot be folded is rejected with its reason."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import datetime

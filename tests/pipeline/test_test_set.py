@@ -1,7 +1,5 @@
 """From documents to a test set, to answers, to evaluations: variants stand beside their parents all the way."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

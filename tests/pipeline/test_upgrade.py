@@ -1,7 +1,5 @@
 """The warehouse of hcat 0.1.0 under this version: a build says what to do, and `hcat upgrade` loses nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

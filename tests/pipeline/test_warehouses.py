@@ -1,7 +1,5 @@
 """Logs from a real server of PostgreSQL and marts back to it: each row once, whatever is killed in between."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

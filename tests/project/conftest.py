@@ -1,7 +1,5 @@
 """The parsed project and one small build of the demo, each made once per session."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

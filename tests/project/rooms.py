@@ -4,8 +4,6 @@ A model refers to models of its own room or an earlier one, and a module imports
 earlier one. docs/architecture.md shows the same list; a test holds the page to it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

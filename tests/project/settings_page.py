@@ -1,7 +1,5 @@
 """Write docs/settings.md from the comments of dbt_project.yml: ``python tests/project/settings_page.py``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Budgets of the house: what is counted here only falls. What adds to one place says what it replaced."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The house's conventions, checked over dbt's manifest and the files. Every exception stands here with its reason."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import re

@@ -1,7 +1,5 @@
 """The project's own data tests find what they are for: run here on rows that break them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages for readers: short sentences, links and paths that exist, and lists that are complete."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What reaches a terminal or a log file passes one function in Python and one macro in dbt, and is one clean line."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every table has a rule by which `hcat forget` and `hcat prune` delete (hcat.engine.retention_rules)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

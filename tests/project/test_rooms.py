@@ -1,7 +1,5 @@
 """The order between rooms: what models refer to, what modules import, and where tests and descriptions stand."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The semantic model: valid for MetricFlow and documented. Recipes of analysis run, and pages say what commands do."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

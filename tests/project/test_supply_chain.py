@@ -1,7 +1,5 @@
 """What hcat is made of: allowed licences, a page that says so, and models that bring neither code nor pickles."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Runs dbt's unit tests: the small inputs in models/**/_unit_tests.yml whose answer a reader computes in the head."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

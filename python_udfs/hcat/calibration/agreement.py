@@ -18,8 +18,6 @@ Dawid and Skene (1979), Applied Statistics 28, 20-28. Efron (1979), Annals of St
 Sampling. Dempster, Laird and Rubin (1977), JRSS B 39, 1-38.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np

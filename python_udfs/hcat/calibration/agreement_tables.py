@@ -4,8 +4,6 @@ People are never joined with language models or rules to one group of raters. Ho
 own. A figure of one person's two passes has its own name and is never a claim of agreement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple

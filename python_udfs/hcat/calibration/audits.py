@@ -4,8 +4,6 @@ docs/calibration.md says what a month is held against, and why within raters. Te
 promised and probabilities that are too low do no harm to customers and are no failure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 

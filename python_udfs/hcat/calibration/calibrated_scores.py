@@ -1,7 +1,5 @@
 """What calibrators and limits say of every score, batch by batch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -4,8 +4,6 @@ A metric that cannot be calibrated has a row that says why, and no number. Label
 labels enough, a calibrator of its own is in force in it, elsewhere the one for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 

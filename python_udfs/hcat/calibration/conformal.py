@@ -10,8 +10,6 @@ that are independent and alike. y = 1 means that people accept.
 - No set is empty: coverage only rises, and a set that holds nothing would tell nobody anything.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any, Final, NamedTuple

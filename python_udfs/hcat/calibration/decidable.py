@@ -4,8 +4,6 @@ All of it assumes scores of failed and accepted answers that are N(0, 1) and N(d
 and no promise. The sets themselves need no such assumption.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import Final

@@ -12,8 +12,6 @@ it, the labels of each band of scores stand for all answers of the band (post-st
 In memory are the scores of all metrics that people calibrate, and four bytes per (interaction, dimension).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """How much risk the owner of an application takes: what a threshold is fitted for and judged by."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

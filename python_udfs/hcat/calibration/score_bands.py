@@ -1,7 +1,5 @@
 """How often people fail answers by band of the score: what a reader wants to know before any threshold."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

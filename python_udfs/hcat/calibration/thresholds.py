@@ -16,8 +16,6 @@ The methods are those of Sarmah et al. 2024 (arXiv 2412.12148, "How to Choose a 
 Large Language Models"). The paper gives no data; formulas beyond mean - z sd are those of the cited literature.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

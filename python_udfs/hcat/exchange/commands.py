@@ -1,7 +1,5 @@
 """The commands `hcat pull` and `hcat push`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """A first `warehouse.yml` for a warehouse: which tables hold questions and answers, by the names of their columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Final

@@ -4,8 +4,6 @@ A batch of new rows is one file of logs and one file of digests in ``.pulled`` b
 first, as pending. They count from the moment at which the logs lie in their place: the next run finds both or neither.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The published marts into a warehouse: new tables first, then all in their places at once, and only what changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

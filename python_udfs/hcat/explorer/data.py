@@ -1,7 +1,5 @@
 """What the explorer reads of a build: statements stand in ``queries.sql``, and here what is made of their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What the explorer's page says of a build as a whole: its verdict, maps, findings, drift and versions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The rating desk: one page with one review round, in which raters rate blind and save the sheet for the import."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

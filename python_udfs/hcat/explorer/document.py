@@ -1,7 +1,5 @@
 """The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The policy names the hashes of the one script and the one style sheet. Data lies
 browsers do not run. Texts of logs enter a page only there, and the interface writes them as text nodes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

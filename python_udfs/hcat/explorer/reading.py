@@ -1,7 +1,5 @@
 """Everything that the explorer reads of a build once, however many interactions the page can hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

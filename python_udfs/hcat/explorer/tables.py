@@ -5,8 +5,6 @@ have small row groups, and every column of numbers is an integer code or a 32-bi
 is NaN, a missing code is -1.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -8,8 +8,6 @@ Where truths spread evenly, as many gates flip as is said; at one truth no rule 
 least and the largest share over the truths in the gate's interval are right where the interval is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 

@@ -3,8 +3,6 @@
 Comparisons pass on nulls and on empty tables, so completeness has expectations of its own.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """How far a metric and people agree: share, kappa, and whether answers that people accept score higher."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 

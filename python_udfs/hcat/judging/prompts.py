@@ -1,7 +1,5 @@
 """The questions that a judge is asked, by task: prompt, JSON schema of the reply, and how it is read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Read what a judge replied: a reply fits the schema that was sent, or an error says why not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

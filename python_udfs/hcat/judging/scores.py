@@ -1,7 +1,5 @@
 """Formulas that turn what a judge replied into a score; no model is called."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

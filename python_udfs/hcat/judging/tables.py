@@ -1,7 +1,5 @@
 """The tables of judging: requests in, the ledger of calls and the verdicts out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 A name is compared without regard to case, blanks, hyphens and dots, and ``actualOutput`` is ``actual_output``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

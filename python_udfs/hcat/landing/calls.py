@@ -5,8 +5,6 @@ names the passages that should have been found. A conversation becomes one inter
 conversation and the number of the turn.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 The rejects are those of the build, because the same models decide (:mod:`hcat.engine.staging`).
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 What the call itself says goes first, under whatever name. A text of a container counts only where there is no other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What a call retrieved: its contexts as the frameworks write them, read into columns of retrievals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache

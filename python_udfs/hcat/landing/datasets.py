@@ -3,8 +3,6 @@
 ``queries.jsonl`` and ``qrels/*.tsv`` of BEIR have one record per record of the contract and need no shape of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

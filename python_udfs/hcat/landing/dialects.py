@@ -1,7 +1,5 @@
 """Dialects in which tools write spans: at which keys the fields of a record stand (``span_dialects.yml``)."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

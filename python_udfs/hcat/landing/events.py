@@ -1,7 +1,5 @@
 """Logs of events, in which runs start and end one inside of another: the outermost run is a call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Thumbs, stars and scores as ratings: those of users have the kind `user_feedback`, and staging says the scale."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path

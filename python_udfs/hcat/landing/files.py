@@ -1,7 +1,5 @@
 """The formats of files (JSON Lines, CSV, TSV, Parquet), read record by record, so that a broken one costs no other."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

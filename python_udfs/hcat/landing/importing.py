@@ -1,7 +1,5 @@
 """A file of a tool, put into a folder of raw logs under a name by which it is read."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Messages of conversations, in whatever shape a tool writes them: who says them, and the text that they hold."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

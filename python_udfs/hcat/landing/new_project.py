@@ -1,7 +1,5 @@
 """A dbt project of the user's own: hcat as its package, a place for logs, and gates for what the logs hold."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -4,8 +4,6 @@ Every column lands as text, objects and lists as JSON text. The staging SQL assi
 challenge them. :mod:`hcat.landing.aliases` lists the other names of a column.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping

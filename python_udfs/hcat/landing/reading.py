@@ -4,8 +4,6 @@ The key of a landed row is made of its file, its content and its occurrence numb
 therefore lands only what is new, and a file that has grown lands only its new records.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -4,8 +4,6 @@ A stem is an entity of the raw contract or a shape: a file whose records hold re
 is named by a stem holds such files at any depth.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

@@ -1,7 +1,5 @@
 """What a trace says of the speed and the cost of its answer; spans are those of :mod:`hcat.landing.folding`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final

@@ -4,8 +4,6 @@ Attributes are flat: :func:`value_at` puts together what stands below a key. A k
 because an answer in JSON stays what the user saw. It is opened where only an object can hold what is looked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

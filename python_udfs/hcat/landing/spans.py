@@ -5,8 +5,6 @@ is decided by its dialect (:mod:`hcat.landing.folding`). Attributes become one f
 lists and JSON inside of texts continue the key with a point, as OpenInference writes them.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Records that were deleted on request: landing notes that they were sent, and nothing of what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pyarrow as pa

@@ -6,8 +6,6 @@ person. A word that question or passages have speaks of their matter, unless it 
 are unknown, the head of wordings decides, under the same condition.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set as AbstractSet
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Show text from logs safely: cut to a length, with control characters made visible."""
 
-from __future__ import annotations
-
 import unicodedata
 
 #: Characters of a label that are shown; an ellipsis replaces the rest.

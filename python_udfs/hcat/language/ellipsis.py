@@ -5,8 +5,6 @@ for a "no" entailment and contradiction change places. Of some fifteen readings 
 form ranked best (docs/model-card.md); no set was left out. Words alone are read behind their question.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

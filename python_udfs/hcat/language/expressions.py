@@ -1,7 +1,5 @@
 """Regular expressions that stand in YAML beside the module that reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Names are those of the US census of 1990 (package ``names``). Ordinary words are
 encoder.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Short texts, and texts of marks and numbers, have no language that anybody could
 has, and how sure the model is, stands beside the language, which counts from there on (decision 31 has the errors).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Final
 

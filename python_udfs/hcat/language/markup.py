@@ -4,8 +4,6 @@ Every position stays where it is, so that a sentence still knows the characters 
 is :data:`BLANK`, which :func:`remove_blanks` takes out again.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -16,8 +16,6 @@ The kind of the true answer selects the rule:
 - ``free_text``: more words; only an equal text decides.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

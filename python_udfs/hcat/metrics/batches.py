@@ -1,7 +1,5 @@
 """Compute the metrics of texts in batches: sentences of passages, support of answers, overlap with a reference."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pyarrow as pa

@@ -3,8 +3,6 @@
 A metric of a whole context cannot be held against judgements of single chunks. Here each chunk is the whole context.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

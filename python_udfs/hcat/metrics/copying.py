@@ -1,7 +1,5 @@
 """Find the longest run of words that an answer copies from its context, in time linear in both."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Answers checked against true answers, by rules and by facts, as Arrow batches with a content key."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pyarrow as pa

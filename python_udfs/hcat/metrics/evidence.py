@@ -5,8 +5,6 @@ than counting words. A window therefore has only the context sentences that are 
 hold words that it still lacks, and their neighbours, in the order of the context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ that follow each other. What the query already says proves nothing. What the che
 a missing fact, another subject, a negation. In long answers such findings were wrong as often as right.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -3,8 +3,6 @@
 Source: Sudjianto et al. 2024 (HCAT), section 3; S_max(x) = max over y of cos(x, y). SQL aggregates over sentences.
 """
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from typing import Any

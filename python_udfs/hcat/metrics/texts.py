@@ -1,7 +1,5 @@
 """The texts that a batch names, read once each, and rows as a batch: what the metrics of sentences share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar

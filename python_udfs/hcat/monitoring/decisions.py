@@ -1,7 +1,5 @@
 """The five lines with which every page begins: the rows of fct_release_decisions, and the answers to read first."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse

@@ -1,7 +1,5 @@
 """What a gate measured, in words: gates, alerts and pages say it alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple

@@ -4,8 +4,6 @@ A table is rows and columns; a column has a title and says what it shows of a ro
 :func:`section` leaves it out. So sparse logs need no branches in the sections.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date

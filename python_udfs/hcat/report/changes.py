@@ -1,7 +1,5 @@
 """Changes since the report that was signed last: what the history of the warehouse says of both builds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

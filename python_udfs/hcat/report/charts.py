@@ -4,8 +4,6 @@ Nothing here reads a warehouse, a clock or a network. Series colours are after O
 with a shape or a number beside them.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import re

@@ -1,7 +1,5 @@
 """Data and sampling: records landed and rejected, composition of the interactions, and interactions without a score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

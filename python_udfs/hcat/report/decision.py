@@ -1,7 +1,5 @@
 """The first page: may each application go live, why, and which answers to read first, with their evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote as quote_url

@@ -1,7 +1,5 @@
 """The document: all sections in the order in which a validator reads them, in one HTML file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final

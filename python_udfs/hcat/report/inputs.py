@@ -1,7 +1,5 @@
 """Inputs that were never given: one list of what each of them would add to the report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The build that the report describes, its verdict, and the section that lists everything that it depends on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Limitations that the evidence shows: missing scores, tests, decisions and marts; and limits of the method."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Conceptual soundness of the metrics: formula, scale, inputs, reference and limits of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

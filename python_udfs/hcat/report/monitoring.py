@@ -1,7 +1,5 @@
 """Monitoring plan: weeks and drift, expiry of calibrations, audits, and the next labels to collect."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse

@@ -1,7 +1,5 @@
 """Gates, and in the appendix scores by system, distributions, and retrieval quality."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

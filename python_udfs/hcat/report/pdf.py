@@ -1,7 +1,5 @@
 """The report as a PDF, printed by a headless Chromium."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Personal data in answers, and differences in the treatment of groups of people."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The report by question: how often, where, better or worse, changing, how sure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

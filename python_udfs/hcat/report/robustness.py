@@ -1,7 +1,5 @@
 """Robustness: comparison of versions, variation between answers to one query, and groups of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Risk and safety: toxicity, refusals, screened queries and behaviour under attack."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from hcat.engine.warehouse import Warehouse

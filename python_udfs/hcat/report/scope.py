@@ -1,7 +1,5 @@
 """Scope: the risks and the risk appetite that the seeds state, and the versions evaluated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

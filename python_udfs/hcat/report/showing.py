@@ -1,7 +1,5 @@
 """Texts and numbers as the report shows them."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

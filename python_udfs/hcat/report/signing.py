@@ -1,7 +1,5 @@
 """Signatures under reports: a row that is added to the seed of signatures, and the rows that a warehouse holds."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import UTC, datetime

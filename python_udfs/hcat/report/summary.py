@@ -1,7 +1,5 @@
 """The summary: the lines of the first page of the report, for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

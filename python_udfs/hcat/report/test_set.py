@@ -1,7 +1,5 @@
 """The test set: topics, sampling and queries made from documents, and queries with true answers from tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

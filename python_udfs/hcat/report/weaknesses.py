@@ -1,7 +1,5 @@
 """Weaknesses: findings with what labels say of them, the weakest segments, and causes of failures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote as quote_url

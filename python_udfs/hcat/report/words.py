@@ -1,7 +1,5 @@
 """The words of the page (``words.yml``): what the marts' statuses, verdicts and names read as. And its queries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

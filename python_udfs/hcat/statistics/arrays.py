@@ -1,7 +1,5 @@
 """Names of the array types that all rooms share, and division where the denominator may be 0."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

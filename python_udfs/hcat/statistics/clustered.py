@@ -25,8 +25,6 @@ labels that stand for a band of scores, leave at most 2 (sum w^2)^2 / sum w^4 de
 variance, and half of it is observed.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final, NamedTuple
 

@@ -4,8 +4,6 @@ Whole clusters go into one fold, are drawn together with replacement (bootstrap)
 their residuals are added up before they are squared (linearisation).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from typing import NamedTuple

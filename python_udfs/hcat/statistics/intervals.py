@@ -1,7 +1,5 @@
 """Intervals of shares, effective numbers of labels, and the quantiles that intervals are made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

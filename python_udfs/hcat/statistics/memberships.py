@@ -4,8 +4,6 @@ A cell is one segment of one dimension. A million interactions have more than te
 kept in four bytes each, and what is computed of them is computed of one cell, or of a few, at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """P-values of several tests at once: adjusted for the chance of one false claim, or for the share of false ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -22,8 +22,6 @@ lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent
 [0, 1].
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 

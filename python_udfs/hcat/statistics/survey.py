@@ -1,7 +1,5 @@
 """Shares of a population from a stratified, weighted sample, with intervals that hold for rare ones too."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 import numpy as np

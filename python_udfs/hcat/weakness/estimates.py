@@ -4,8 +4,6 @@ SQL adds up (``int_cell_sums``); here the sums become estimates. A cell is compa
 other interactions that have a value in its dimensions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

@@ -17,8 +17,6 @@ document with the rest, so that rows of one cluster have the likeness a, those o
 binomial at that rate. (Scores: normal effects and errors.) Every draw estimates p, a, b, s_J and s_0 anew.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple

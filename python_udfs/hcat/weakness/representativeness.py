@@ -4,8 +4,6 @@ A chi-square statistic of homogeneity grows with n whatever the difference, and 
 small samples by chance alone. Here the statistic stands beside what chance gives at these effective sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final

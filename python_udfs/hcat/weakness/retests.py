@@ -4,8 +4,6 @@ SQL sums the newer clusters (``int_new_clusters_summed``). Here each cell is tes
 (:mod:`hcat.weakness.statistics`), with clusters and documents as its two keys.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -8,8 +8,6 @@ is (D_all - 1) / (m_all - 1). Without s_0, a cell that by chance holds only equa
 failures at .80, cells of ten failures of ten are common, and nine runs of ten would flag one (docs/benchmarks.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple

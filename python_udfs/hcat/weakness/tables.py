@@ -3,8 +3,6 @@
 The statistics are those of :mod:`hcat.weakness.statistics`; here rows become the arrays it reads, and its results rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final, NamedTuple

@@ -4,8 +4,6 @@ SQL pairs the queries, averages replicates and sums by cluster (``int_version_ce
 docs/versions-and-findings.md has the tests and their families.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Final

@@ -3,8 +3,6 @@
 sqlfluff loads this folder through `library_path` in .sqlfluff; every public name here is visible to models and macros.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

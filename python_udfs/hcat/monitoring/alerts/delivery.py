@@ -5,8 +5,6 @@ about a failure nor the answer of the server is shown. The loggers of the HTTP c
 while it works.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

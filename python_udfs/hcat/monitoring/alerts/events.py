@@ -1,7 +1,5 @@
 """Events: the failing gates, drifting series and open findings of the published copy, and those that are over."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

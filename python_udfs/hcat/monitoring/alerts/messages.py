@@ -1,7 +1,5 @@
 """Messages: the events of one group as one JSON document that Slack and compatible webhooks accept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple

@@ -3,8 +3,6 @@
 Names of segments come from logs: what looks like an address or a number of a person is masked.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

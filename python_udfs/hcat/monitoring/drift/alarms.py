@@ -3,8 +3,6 @@
 The rows of metrics that may not decide are a second family. They are shown and never alarm.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -5,8 +5,6 @@ by r, an AR(1) series, the mean of n of them has the variance f(n) / n, f(n) = 1
 squares about it n - f(n) degrees of freedom instead of n - 1. :func:`widen_errors` puts both right.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final, NamedTuple
 

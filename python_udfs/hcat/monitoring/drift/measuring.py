@@ -1,7 +1,5 @@
 """The rows of every series: sizes, statistics and p-values of one metric or dimension, without alarms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple

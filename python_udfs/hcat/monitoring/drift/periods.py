@@ -1,7 +1,5 @@
 """Periods: which weeks are compared with which (docs/drift.md), and what else is declared before drift is measured."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 

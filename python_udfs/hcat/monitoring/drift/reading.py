@@ -1,7 +1,5 @@
 """The tables that drift is measured on, as arrays: interactions and scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter

@@ -4,8 +4,6 @@ Everything here is vectorised over series and counts whole clusters, as docs/dri
 cluster s, the effective rows are Kish's K = (sum n_s)^2 / sum n_s^2: interactions of one cluster are fully dependent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 

@@ -7,8 +7,6 @@ Memory: four bytes per interaction and dimension, and 200 bytes per membership o
 measured at a time (:data:`hcat.monitoring.drift.measuring.MOST_MEMBERSHIPS`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Pictures of a calibrated metric: score against label with its prediction sets, reliability."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from collections.abc import Sequence

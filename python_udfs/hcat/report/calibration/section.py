@@ -1,7 +1,5 @@
 """Calibration evidence: who rated, how far scores, judges and raters agree, and how many labels are still needed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Thresholds by method with their error rates, and how often raters failed answers by band of the score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
