@@ -1,6 +1,5 @@
 """Faults of each kind, and what they guarantee."""
 
-import time
 from random import Random
 
 import pytest
@@ -19,18 +18,7 @@ from training.faults import (
 )
 
 SEEDS = range(60)
-
-
-POOL = [
-    "Barclays",
-    "Jane Doe",
-    "Anchor Account",
-    "SEC",
-    "We met Ada Lovelace at Ford.",
-    "10-K",
-    "Monday",
-    "x@y.example",
-]
+POOL = ["Barclays", "Jane Doe", "Anchor Account", "SEC", "We met Ada Lovelace at Ford", "10-K", "Monday", "x@y.example"]
 
 
 def texts(sentence: str, kind: str, context=(), pool=()) -> set[str]:
@@ -184,11 +172,3 @@ def test_antonyms(sentence, expected):
 )
 def test_dropped_qualifiers(sentence, expected):
     assert texts(sentence, DROPPED_QUALIFIER) == expected
-
-
-@pytest.mark.parametrize("text", ["9" * 20000 + "th", "Ann Lee " * 3000, "is the fee not open " * 1000])
-def test_a_long_text_takes_seconds(text):
-    start = time.process_time()
-    for kind in KINDS:
-        perturb(text, kind, [text, "4 and 6 with Jane Doe"], Random(0), POOL)
-    assert time.process_time() - start < 30

@@ -16,19 +16,8 @@ FAITHFUL = "The monthly fee of the Harbour Account is 5 euros for all adults."
 
 
 def make_answer(number: int, **changes: object) -> LabelledAnswer:
-    answer = LabelledAnswer(
-        f"a{number}",
-        "wice",
-        "wice",
-        f"c{number}",
-        "",
-        FAITHFUL,
-        (FAITHFUL, "The limit is 9 euros."),
-        False,
-        False,
-        "",
-        "",
-    )
+    contexts = (FAITHFUL, "The limit is 9 euros.")
+    answer = LabelledAnswer(f"a{number}", "wice", "wice", f"c{number}", "", FAITHFUL, contexts, False, False, "", "")
     return replace(answer, **changes)
 
 
