@@ -1,7 +1,6 @@
 """Several judges in one build: a server that writes and one that returns probabilities predict one failure rate."""
 
 import json
-import re
 import sys
 from collections import Counter
 from contextlib import ExitStack
@@ -49,13 +48,13 @@ def test_two_judges_predict_one_rate(tmp_path: Path) -> None:
     write_lines(tmp_path / "logs" / "ratings.jsonl", ratings)
     folder = tmp_path / "evaluation"
     run_hcat("init", folder, "--logs", tmp_path / "logs", "--package", REPOSITORY, folder=tmp_path)
-    settings = (folder / "dbt_project.yml").read_text()
-    (folder / "dbt_project.yml").write_text(re.sub(r"(hcat_own_seeds: \[)", r"\1calibration_targets, ", settings))
+    settings = folder / "dbt_project.yml"
+    settings.write_text(settings.read_text().replace("hcat_own_seeds: [", "hcat_own_seeds: [calibration_targets, "))
     targets = [f"faithfulness,{name},2,A judge that is asked in this test\n" for name in METRICS]
     shipped = (REPOSITORY / "seeds" / "calibration_targets.csv").read_text()
     (folder / "seeds" / "calibration_targets.csv").write_text("".join([shipped, *targets]))
-    environment = environment_without_settings()
-    environment |= {"HCAT_ENCODER": HASHING, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
+    models = {"HCAT_ENCODER": HASHING, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
+    models |= environment_without_settings()
     with ExitStack() as stack:
         server = start_server(stack, Loopback(judge))
         judges = [{"name": "odds", "url": f"{server.url}/v1/systemone", "model": "decider"}]
@@ -63,7 +62,7 @@ def test_two_judges_predict_one_rate(tmp_path: Path) -> None:
         variables |= {"hcat_judge": judges, "hcat_language_model_calls": 100_000}
         selected = ["--exclude-resource-type", "test", "--select", "+fct_failure_rates", "+fct_evaluations"]
         for words in (["deps"], ["build", *selected, "--vars", json.dumps(variables)]):
-            exit_code, output = ask_server("dbt", ["--no-use-colors", *words], environment, folder)
+            exit_code, output = ask_server("dbt", ["--no-use-colors", *words], models, folder)
             assert exit_code == 0, output
         assert min(Counter(request.path for request in server.requests).values()) >= COUNT
 
@@ -71,9 +70,8 @@ def test_two_judges_predict_one_rate(tmp_path: Path) -> None:
     scored = (
         "from main_hcat.fct_evaluations where metric_name like 'rubric_llm__faithfulness%' and raw_score is not null"
     )
-    assert query(database, f"select metric_name, count(*) {scored} group by 1 order by 1") == [
-        (name, COUNT) for name in METRICS
-    ]
+    found = query(database, f"select metric_name, count(*) {scored} group by 1 order by 1")
+    assert found == [(name, COUNT) for name in METRICS]
     ((method, labels, people, rate, ratio),) = query(
         database,
         "select method, count_labels, count_labels_by_people, failure_rate, width_ratio"

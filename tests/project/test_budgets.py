@@ -19,7 +19,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (46_833, 45_000),
-    "lines of tests": (36_170, 28_000),
+    "lines of tests": (36_174, 28_000),
     "lines of benchmarks": (8_815, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -7,6 +7,7 @@ import pytest
 
 from hcat.encoders.classifier_heads import FOLDER, Head, load_head
 from hcat.engine.devices import check_packaged_weights
+from hcat.engine.keys import hash_file
 
 NAMES = ("Emily", "Fatima", "Mohammed", "Peter", "Lakisha", "Svetlana")
 TERMS = ("a woman", "a man", "Muslim", "Jewish", "gay", "blind", "Black", "German")
@@ -27,6 +28,11 @@ def test_shipped_heads_are_small_and_fit_the_packaged_encoder(name):
     assert head.encoder_sha256 == check_packaged_weights()
     assert (FOLDER / name / "head.npy").stat().st_size < 1_000_000
     assert json.loads((FOLDER / name / "card.json").read_text())["training"]
+
+
+def test_the_classes_of_words_are_those_of_the_fit():
+    card = json.loads((FOLDER / "wording_head" / "card.json").read_text())
+    assert card["words_sha256"] == hash_file(FOLDER.parent / "wordings.yml")
 
 
 @pytest.fixture(scope="module")
