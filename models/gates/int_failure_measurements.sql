@@ -45,7 +45,6 @@ shares as (
         on
             asked.measurement = 'share_failing'
             and asked.criterion = rates.criterion
-            and not rates.is_small
             and case when asked.is_of_population then asked.segment else rates.release_population end = rates.population
             and case when asked.is_of_population then 'all' else coalesce(asked.dimension, 'all') end = rates.dimension
             and case when asked.is_of_population then 'all' else coalesce(asked.segment, 'all') end = rates.segment
@@ -105,7 +104,8 @@ final as (
         failure_rate as value,
         failure_rate_lower as value_lower,
         failure_rate_upper as value_upper,
-        count_interactions as n,
+        -- of few clusters nothing is decided, however many interactions have no verdict
+        if(is_small, count_clusters, count_interactions) as n,
         case when dimension <> 'all' then dimension || ' ' || segment end as found_in
     from worst
     union all

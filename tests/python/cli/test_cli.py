@@ -159,7 +159,7 @@ def test_version_is_printed(hcat: Hcat) -> None:
     assert lines[0] == f"hcat {__version__}"
     assert [line.split()[0] for line in lines[1:5]] == ["dbt-core", "dbt-duckdb", "duckdb", "encoder"]
     assert all(re.fullmatch(r"\w+ .*SHA-256 [0-9a-f]{64}", line) for line in lines[4:])
-    assert len(lines) == 11
+    assert len(lines) == 10
 
 
 @pytest.mark.parametrize("command", [[], ["collect"]])
