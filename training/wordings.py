@@ -38,7 +38,7 @@ COUNT_FILLINGS = 20
 COUNT_PUBLIC = 12_000
 #: Inverse strength of the ridge, and the total weight of a set of sentences; chosen on list I and the demo.
 STRENGTH = 60
-WEIGHTS = {"made": 2.0, "authors": 1.0, "english": 0.5, "ragtruth": 0.5, "catalogues": 0.5, "denials": 0.15}
+WEIGHTS = {"made": 2.0, "authors": 1.0, "english": 0.5, "ragtruth": 3.0, "catalogues": 0.5, "denials": 0.15}
 #: Authors are left out in pairs.
 COUNT_FOLDS = 5
 #: A sentence of fewer words is an apology, and one that begins so asks for something and claims nothing.

@@ -34,7 +34,7 @@ MAXIMUM_PARTIAL_CHARACTERS: Final = 300
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
-LEAST_REFUSAL: Final = 0.5
+LEAST_REFUSAL: Final = 0.6
 """Probability of the head of wordings (training/wordings.py) from which a sentence declines, or refers elsewhere."""
 
 LEAST_CLAIM: Final = 0.7
