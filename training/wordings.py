@@ -36,7 +36,7 @@ KINDS = ("claim", "talk", "refusal", "refers")
 LANGUAGES = ("de", "fr", "es", "it", "nl")
 COUNT_FILLINGS = 20
 COUNT_PUBLIC = 12_000
-#: Inverse strength of the ridge, and the total weight of a set of sentences; chosen on list I and the demo.
+#: Inverse strength of the ridge, and the total weight of a set of sentences. The model card says how they were chosen.
 STRENGTH = 60
 WEIGHTS = {"made": 2.0, "authors": 1.0, "english": 0.5, "ragtruth": 3.0, "catalogues": 0.5, "denials": 0.15}
 #: Authors are left out in pairs.

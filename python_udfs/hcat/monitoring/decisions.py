@@ -58,7 +58,7 @@ def say_decision(source: Warehouse, row: Row) -> list[str]:
     if not counts or counts[0]["count_labels"]:
         return lines
     scorers = source.rows(_LIST_SCORERS, needs)
-    trust = " ".join(f"How far to trust {row['metric_name']}: {row['reason']}." for row in scorers)
+    trust = " ".join(f"How far to trust {scorer['metric_name']}: {scorer['reason']}." for scorer in scorers)
     said = "Of {count_interactions:,} answers, scores call {count_by_score:,} wrong, and rules {count_by_rule:,}."
     said += " {count_open:,} have no verdict and do not count." if counts[0]["count_open"] else ""
     return [*lines, f"{said.format(**counts[0])} {trust or 'No score is good enough to decide.'}"]
