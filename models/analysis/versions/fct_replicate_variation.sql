@@ -18,15 +18,15 @@ metrics as (
 
 means as (
     select
-        system, metric_name, dimension, segment,
+        system, metric_name,
         {{ exact_sum('count_scored * mean_score') }} / nullif(sum(count_scored), 0) as mean_score
     from replicates
-    group by system, metric_name, dimension, segment
+    group by system, metric_name
 ),
 
 summed as (
     select
-        replicates.system, replicates.metric_name, replicates.dimension, replicates.segment,
+        replicates.system, replicates.metric_name,
         max(means.mean_score) as mean_score,
         count(*) as count_queries,
         sum(replicates.count_scored) as count_scored,
@@ -59,13 +59,8 @@ summed as (
             ~ ' * (replicates.count_failing + replicates.count_passing - 1))::double end'
         ) }} as flip_rate
     from replicates
-    inner join means
-        on
-            replicates.system = means.system
-            and replicates.metric_name = means.metric_name
-            and replicates.dimension = means.dimension
-            and replicates.segment = means.segment
-    group by replicates.system, replicates.metric_name, replicates.dimension, replicates.segment
+    inner join means on replicates.system = means.system and replicates.metric_name = means.metric_name
+    group by replicates.system, replicates.metric_name
 ),
 
 -- one-way analysis of variance with queries as groups (method of moments)
@@ -90,23 +85,13 @@ separated as (
     from estimated
 ),
 
-cells as (
-    select system, metric_name, dimension, segment from summed
-    union
-    -- a system that was never asked twice is a row as well
-    select systems.system, metrics.metric_name, 'all' as dimension, 'all' as segment
-    from systems
-    cross join metrics
-),
-
 final as (
     select
         -- ids
-        md5(concat_ws('|', cells.system, cells.metric_name, cells.dimension, cells.segment))
-            as replicate_variation_id,
+        md5(concat_ws('|', systems.system, metrics.metric_name)) as replicate_variation_id,
 
         -- strings
-        cells.system, cells.metric_name, cells.dimension, cells.segment,
+        systems.system, metrics.metric_name,
         case
             when coalesce(greatest(estimated.count_replicated_queries, estimated.count_outcome_queries), 0) = 0
                 then 'no_replicates'
@@ -130,13 +115,11 @@ final as (
             as share_queries_flipping_lower,
         {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'upper') }}
             as share_queries_flipping_upper
-    from cells
+    -- a system that was never asked twice is a row as well
+    from systems
+    cross join metrics
     left join separated as estimated
-        on
-            cells.system = estimated.system
-            and cells.metric_name = estimated.metric_name
-            and cells.dimension = estimated.dimension
-            and cells.segment = estimated.segment
+        on systems.system = estimated.system and metrics.metric_name = estimated.metric_name
 )
 
 select * from final

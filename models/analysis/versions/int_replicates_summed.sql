@@ -13,15 +13,9 @@ queries as (
     having count(*) > 1
 ),
 
-segments as (
-    select * from {{ ref('hcat', 'int_interaction_segments') }}
-    -- the system is part of the key
-    where dimension <> 'system'
-),
-
 final as (
     select
-        queries.system, evaluations.metric_name, segments.dimension, segments.segment, queries.query_key,
+        queries.system, evaluations.metric_name, queries.query_key,
         min(queries.cluster_id) as cluster_id,
         count(evaluations.raw_score) as count_scored,
         {{ exact_mean('evaluations.raw_score') }} as mean_score,
@@ -38,8 +32,7 @@ final as (
     inner join queries on interactions.system = queries.system and interactions.query_key = queries.query_key
     inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
         on interactions.interaction_id = evaluations.interaction_id
-    inner join segments on interactions.interaction_id = segments.interaction_id
-    group by queries.system, evaluations.metric_name, segments.dimension, segments.segment, queries.query_key
+    group by queries.system, evaluations.metric_name, queries.query_key
 )
 
 select * from final

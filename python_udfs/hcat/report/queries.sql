@@ -551,7 +551,7 @@ select system, metric_name, count_replicated_queries as "count_replicated_querie
     flip_rate, share_queries_flipping as "share_queries_flipping=Queries that flip", share_queries_flipping_lower,
     share_queries_flipping_upper, status
 from fct_replicate_variation
-where dimension = 'all' and status <> 'no_replicates'
+where status <> 'no_replicates'
 order by system, flip_rate desc nulls last, metric_name
 
 -- query: count_templates

@@ -221,7 +221,7 @@ def add_monitoring(connection: Any, text: str) -> None:
         },
     ]
     insert(connection, "fct_representativeness", rows)
-    varied = {"system": f"system 0{text}", "metric_name": METRIC, "dimension": "all", "segment": "all"}
+    varied = {"system": f"system 0{text}", "metric_name": METRIC}
     varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_clusters": 8}
     varied |= {"variance_between": 0.04, "variance_within": 0.01, "share_of_variance_within": 0.2, "flip_rate": 0.125}
     shares = {"share_queries_flipping": 0.25, "share_queries_flipping_lower": 0.1, "share_queries_flipping_upper": 0.5}
