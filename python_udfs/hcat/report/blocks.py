@@ -155,9 +155,9 @@ def picture(svg: str, caption: str, behind: Block | None = None, kind: str = "sc
     return {"kind": "picture", "svg": as_markup(svg), "caption": caption, "class": kind, "behind": folded}
 
 
-def card(header: Sequence[Any], groups: Sequence[Sequence[tuple[str, Any]]], **parts: Any) -> Block:
-    """Return a card: a header, groups of names with texts, and optionally `anchor`, `note` and `chips`."""
-    return {"kind": "card", "header": header, "groups": groups, "anchor": "", "note": "", "chips": (), **parts}
+def card(header: Sequence[Any], groups: Sequence[Sequence[tuple[str, Any]]], anchor: str, note: str) -> Block:
+    """Return a card: a header, groups of names with texts, and a note below them."""
+    return {"kind": "card", "header": header, "groups": groups, "anchor": anchor, "note": note}
 
 
 def table(

@@ -163,66 +163,6 @@ def _shorten_tag(tag: re.Match[str]) -> str:
     )
 
 
-#: Share of the span of the axis that stays free at each end.
-AXIS_MARGIN = 0.06
-#: Names of weeks that stand side by side below a picture of weeks.
-MAXIMUM_WEEK_LABELS = 10
-
-
-def draw_weeks(
-    panels: Sequence[tuple[str, Sequence[Row], tuple[float, float] | None]], weeks: Sequence[str], label: str
-) -> str:
-    """Return weekly means (week, mean_score and its bounds, is_marked) as SVG, each panel over its reference band."""
-    import altair as alt
-
-    if not panels or not weeks:
-        raise ValueError(f"a figure of weeks needs panels and weeks, got {len(panels)} and {len(weeks)}")
-    numbers = {week: number for number, week in enumerate(weeks)}
-    width, height = 620, 96
-    x_scale = alt.Scale(domain=[-0.5, len(weeks) - 0.5], nice=False, zero=False)
-    x = alt.X("x:Q", scale=x_scale, axis=None)
-    step = -(-len(weeks) // MAXIMUM_WEEK_LABELS)
-    names = [{"x": number, "text": week} for number, week in enumerate(weeks) if number % step == 0]
-    charts = []
-    for position, (title, values, band) in enumerate(panels):
-        bounds = [one[f"mean_{end}"] for one in values for end in ("score", "lower", "upper")] + list(band or ())
-        bounds = [bound for bound in bounds if bound is not None]
-        low, high = (min(bounds), max(bounds)) if bounds else (0.0, 1.0)
-        margin = 2 * AXIS_MARGIN * (high - low) or 0.05
-        y = alt.Y(
-            "y:Q",
-            scale=alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False),
-            axis=alt.Axis(title=None, tickCount=4, domain=False),
-        )
-        layers: list[Any] = []
-        if band is not None:
-            stripe = [{"x": -0.5, "x2": len(weeks) - 0.5, "y": band[0], "y2": band[1]}]
-            layers.append(
-                chart_of(stripe).mark_rect(color="#d3d9e0", opacity=0.7).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-            )
-        bars = [
-            (float(numbers[one["week"]]), one["mean_lower"], float(numbers[one["week"]]), one["mean_upper"])
-            for one in values
-            if one["mean_lower"] is not None and one["mean_upper"] is not None
-        ]
-        if bars:
-            layers.append(draw_strokes(bars, x, y, SERIES_COLOURS[0], 1.8, 1))
-        points = [{"x": numbers[one["week"]], "y": one["mean_score"], "is_marked": one["is_marked"]} for one in values]
-        layers.append(chart_of(points).mark_line(color=SERIES_COLOURS[0], strokeWidth=1).encode(x=x, y=y))
-        for is_marked, symbol, size, colour in (
-            (False, "circle", 45, SERIES_COLOURS[0]),
-            (True, "diamond", 130, DECISION_INK),
-        ):
-            chosen = [point for point in points if point["is_marked"] is is_marked]
-            layers += draw_points(chosen, x, y, shape=symbol, size=size, color=colour)
-        if position == len(panels) - 1:
-            style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
-            layers.append(draw_texts(names, x, alt.value(height), **style))
-        heading = alt.TitleParams(wrap(title, 90).split("\n"), fontSize=12.5, anchor="start", offset=6)
-        charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
-    return finish(alt.vconcat(*charts, spacing=16), label)
-
-
 #: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
 MINIMUM_DENSITY_SCORES = 10
 #: Points along a violin; 48 are smooth at its printed width.

@@ -125,7 +125,7 @@ def build_context(
         "bias": describe_bias(source, build),
         "robustness": describe_robustness(source, build),
         "safety": describe_safety(source, build),
-        "monitoring": describe_monitoring(source, build, gates["count_all"]),
+        "monitoring": describe_monitoring(source),
     }
     sections = {name: leave_out_switched_off(source, section) for name, section in appendix.items()}
     limitations = describe_limitations(source, build, sections, dict(SECTIONS), gates["rows"])

@@ -11,7 +11,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import (
-    MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
     distinct_labels,
     format_interval,
@@ -41,8 +40,6 @@ ADMITTED: Final = WORDS["outcomes"]["admitted"]
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return scores, distributions and retrieval quality of the last build."""
     return blocks.section(
-        blocks.heading("Scores by system"),
-        _describe_overview(source, build),
         blocks.fold(
             "Distributions of scores",
             *_describe_violins(source, build),
@@ -149,37 +146,6 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
         rows,
         len(rows),
         anchor=lambda row: row["anchor"],
-    )
-
-
-def _describe_overview(source: Warehouse, build: Build) -> Block | None:
-    systems = blocks.read(source, "describe_systems")
-    labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
-    # with one system, the row of all interactions would repeat its row
-    measured = [
-        row
-        for row in blocks.read(source, "measure_systems")
-        if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
-    ]
-    if not measured:
-        return blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")
-    return blocks.table(
-        f"Scores with {build.level} intervals. They are no failure rates: those weigh all criteria and labels, and"
-        " stand in the first section. A dash means that no threshold has been decided or that there is no score.",
-        (
-            "metric_name",
-            Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
-            "count_scored",
-            "count_clusters",
-            "mean_score",
-            "threshold",
-            "share_failing=Beyond the threshold",
-            "share_failing_of_all=The same, refusals counted",
-            Column("May decide", lambda row: ADMITTED.get(row["admission"], "–"), ""),
-            "is_small=Few clusters",
-        ),
-        measured,
-        len(measured),
     )
 
 

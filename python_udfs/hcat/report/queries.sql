@@ -306,72 +306,6 @@ from fct_metric_drift
 where is_drifting
 order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
 
--- query: list_weekly_series
--- The main metrics over all interactions, and before them the series that drift.
-with drifting as (
-    select metric_name, dimension, segment, min(q_value) as q_value
-    from fct_metric_drift
-    where is_drifting and metric_name is not null
-    group by metric_name, dimension, segment
-),
-
-series as (
-    select metric_name, dimension, segment
-    from fct_metric_weeks
-    group by metric_name, dimension, segment
-)
-
-select series.*, drifting.metric_name is not null as is_drifting
-from series
-left join drifting
-    on
-        series.metric_name = drifting.metric_name
-        and series.dimension = drifting.dimension
-        and series.segment = drifting.segment
-where
-    drifting.metric_name is not null
-    or (series.dimension = 'all' and list_contains($metric_names::varchar[], series.metric_name))
-order by
-    is_drifting desc,
-    drifting.q_value nulls last,
-    list_position($metric_names::varchar[], series.metric_name) nulls last,
-    series.metric_name,
-    series.dimension,
-    series.segment
-limit $maximum
-
--- query: list_weeks
-select strftime(week_start, '%Y-%m-%d') as week, count_scored, mean_score, mean_lower, mean_upper,
-    exists (
-        select 1 from fct_metric_drift as drift
-        where
-            drift.metric_name = $metric_name and drift.dimension = $dimension and drift.segment = $segment
-            and drift.is_drifting and weeks.week_start between drift.window_start and drift.window_end
-    ) as is_marked
-from fct_metric_weeks as weeks
-where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and week_start is not null
-    and mean_score is not null
-order by week_start
-
--- query: find_band
--- The band of the shortest window, inside the range of the metric: where the mean of a week raises no alarm.
-select greatest(drift.band_lower, metrics.range_low) as band_lower, least(drift.band_upper, metrics.range_high) as band_upper,
-    drift.reference_start, drift.reference_end
-from fct_metric_drift as drift
-left join dim_metrics as metrics on drift.metric_name = metrics.metric_name and metrics.is_primary
-where
-    drift.metric_name = $metric_name
-    and drift.dimension = $dimension
-    and drift.segment = $segment
-    and drift.test = 'mean_shift'
-    and drift.band_lower is not null
-order by drift.window_weeks
-limit 1
-
 -- query: list_validity
 select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
     last_rated_at as "last_rated_at=Last rated", valid_until
@@ -389,17 +323,6 @@ select
 from fct_audit_tests
 group by metric_name, test
 order by metric_name, test
-
--- query: list_scores_of
-select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
-    evaluations.threshold, evaluations.is_failing, metrics.admission
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where
-    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
-    and metrics.is_primary
-    and metrics.unit <> 'indicator'
-order by evaluations.interaction_id, metrics.family, evaluations.metric_name
 
 -- query: list_evidence_of
 -- The least grounded sentence first, then sentences with numbers, names or words that context and query lack.
@@ -502,47 +425,15 @@ select
 from fct_bias_gaps
 
 -- query: list_pairs
-select
-    application,
-    baseline_version,
-    candidate_version,
-    bool_or(is_latest) as is_latest,
-    max(count_pairs) as count_pairs,
-    sum(count_segments_without_rule)::bigint as count_without_rule,
-    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
-    sum(count_segments_without_scores)::bigint as count_without_scores
-from fct_version_comparisons
-group by application, baseline_version, candidate_version
-order by is_latest desc, application, baseline_version, candidate_version
-
--- query: list_comparisons
--- One row per metric: the measurement that is tested, else the share failing, else the mean.
+-- One row per pair of versions: its headline, if it has one.
 select *
 from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension = 'all'
+where dimension = 'all'
 qualify row_number() over (
-    partition by metric_name
-    order by
-        q_value is null,
-        difference is null,
-        list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
+    partition by application, baseline_version, candidate_version
+    order by family = 'headline' desc nulls last, q_value nulls last, metric_name, measurement
 ) = 1
-order by family = 'headline' desc nulls last, q_value nulls last, metric_name
-
--- query: list_changed_segments
-select *
-from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension <> 'all'
-    and verdict in ('better', 'worse', 'lower_by_design')
-order by verdict desc, q_value, metric_name, dimension, segment
+order by is_latest desc, application, baseline_version, candidate_version
 
 -- query: list_variation
 select system, metric_name, count_replicated_queries as "count_replicated_queries=Queries",
@@ -609,28 +500,11 @@ from fct_topic_stability
 where is_current
 order by variation
 
--- query: list_strata
-select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
-    weighting_status, count_accepted, count_accepted_effective, plan_status
+-- query: count_drawn
+select sum(count_population) as count_chunks, sum(count_sampled) as count_sampled, count(*) as count_strata,
+    sum(count_accepted) as count_accepted, bool_and(plan_status = 'all_chunks') as is_whole
 from fct_sampling_strata
-order by count_population desc, stratum_label
-
--- query: test_set_count_queries
-with queries as (
-    select query_type, expected_behaviour, generator, true as is_accepted from fct_test_queries
-    union all
-    select query_type, expected_behaviour, generator, false as is_accepted from fct_rejected_queries
-)
-
-select
-    query_type,
-    expected_behaviour,
-    generator,
-    count(*) as count_candidates,
-    count(*) filter (where is_accepted) as count_accepted
-from queries
-group by query_type, expected_behaviour, generator
-order by query_type, expected_behaviour, generator
+having count(*) > 0
 
 -- query: count_reasons
 select reason, count(*) as count_rejected
@@ -932,19 +806,6 @@ from cells
 group by test_status
 order by count_cells desc, test_status
 
--- query: measure_systems
--- Bounds of means lie inside the range of the metric.
-select
-    weaknesses.* replace (
-        if(mean_score_lower is null, null, greatest(mean_score_lower, metrics.range_low)) as mean_score_lower,
-        if(mean_score_upper is null, null, least(mean_score_upper, metrics.range_high)) as mean_score_upper
-    ),
-    metrics.admission
-from fct_marginal_weaknesses as weaknesses
-inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
-where weaknesses.dimension in ('all', 'system') and metrics.is_primary
-order by metrics.family, weaknesses.metric_name, weaknesses.dimension, weaknesses.segment
-
 -- query: list_gates
 select *
 from fct_threshold_gates
@@ -1023,29 +884,6 @@ from fct_retrieval_quality
 group by system
 order by count(distinct interaction_id) desc, system
 
--- query: count_failure_causes
-select
-    metric_name,
-    count(*) as count_failing,
-    count(*) filter (where fault = 'retrieval') as count_retrieval,
-    count(*) filter (where fault = 'generation') as count_generation,
-    count(*) filter (where fault = 'undetermined') as count_undetermined
-from fct_failure_causes
-group by metric_name
-order by count_failing desc, metric_name
-
--- query: count_versions
-select
-    application,
-    application_version as "application_version=Version",
-    count(*) as count_interactions,
-    count(distinct cluster_id) as count_clusters,
-    min(asked_at) as "first_asked_at=First asked",
-    max(asked_at) as "last_asked_at=Last asked"
-from fct_interactions
-group by application, application_version
-order by application, application_version
-
 -- query: list_refusals
 select system, category as "category=Query type", rate_kind as "rate_kind=Error", count_checked, count_clusters,
     share_found as "share_found=Share", share_found_lower, share_found_upper
@@ -1101,13 +939,6 @@ select target_group, classifier_name, error_kind as "error_kind=Error", count_pr
 from fct_toxicity_error_rates
 order by error_kind, target_group <> 'all', target_group
 
--- query: list_system_calibration
-select system, share_accepted, mean_prediction as "mean_prediction=Mean probability", difference, difference_low,
-    difference_high, count_labels, count_clusters, null as result
-from fct_system_calibration
-where metric_name = $metric_name
-order by system
-
 -- query: list_bands
 select lower_bound as "lower_bound=Score from", upper_bound as "upper_bound=To below", count_labels,
     count_failed as "count_failed=Failed by raters", failure_rate, failure_rate_low, failure_rate_high, count_clusters
@@ -1135,11 +966,12 @@ select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chun
     (select count(*) from dim_queries) as count_queries
 from dim_documents
 
--- query: list_labels_needed
-select metric_name, purpose, count_labels_needed, count_labels as "count_labels=Labels present", count_labels_missing,
-    label_status, target as _target, confidence as _confidence, power as _power, share_decidable as _share_decidable
+-- query: find_labels_needed
+select metric_name, count_labels_needed, target, confidence
 from fct_labels_needed
-order by metric_name, purpose desc, target
+where purpose = 'half_width' and count_labels_needed is not null
+order by metric_name <> $preferred, metric_name, target
+limit 1
 
 -- query: list_risks
 select risk_id as "risk_id=Risk", description as "description=What can happen", mitigation, metric_name, control_gate,

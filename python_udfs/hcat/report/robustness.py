@@ -14,12 +14,11 @@ from hcat.report.showing import (
     format_difference_interval,
     format_value,
 )
-from hcat.report.weaknesses import MEASUREMENTS, show_difference
+from hcat.report.weaknesses import MEASUREMENTS
 from hcat.report.words import WORDS
 
-#: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
+#: Pairs of versions shown.
 MAXIMUM_PAIRS: Final = 3
-MAXIMUM_SEGMENTS: Final = 15
 
 VERDICTS: Final = WORDS["robustness"]["verdicts"]
 COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
@@ -27,7 +26,7 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = blocks.read(source, "list_pairs")
+    pairs = describe_headlines(source)
     replicated = blocks.query(
         source,
         "list_variation",
@@ -54,7 +53,15 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         gap_of_groups,
     ]
     return blocks.section(
-        *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
+        *(
+            block
+            for pair in pairs
+            if (headline := pair["headline"])
+            for block in (
+                blocks.heading("{application}: {baseline} → {candidate}".format_map(pair)),
+                blocks.paragraph(_tell_headline(headline)),
+            )
+        ),
         blocks.fold(
             "Variation between answers to the same query",
             replicated,
@@ -80,68 +87,15 @@ EASIER: Final = (
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
-    """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
+    """Return the pairs of versions with the comparison that says whether the newer one is better."""
     return [
         {
+            "application": clean_label(pair["application"]),
             "baseline": clean_label(pair["baseline_version"]),
             "candidate": clean_label(pair["candidate_version"]),
-            "headline": _find_headline(_compare_pair(source, pair)),
+            "headline": _find_headline(pair) if pair["family"] == "headline" else None,
         }
         for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
-    ]
-
-
-def _compare_pair(source: Warehouse, pair: Row, name: str = "list_comparisons") -> list[Row]:
-    key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
-    return blocks.read(source, name, **key)
-
-
-def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
-    rows = _compare_pair(source, pair)
-    baseline, candidate = clean_label(pair["baseline_version"]), clean_label(pair["candidate_version"])
-    headline = _find_headline(rows)
-    columns = (
-        "metric_name",
-        "measurement",
-        "count_pairs=Queries",
-        "count_clusters",
-        Column(baseline, lambda row: format_value(row["baseline_value"], row["measurement"])),
-        Column(candidate, lambda row: format_value(row["candidate_value"], row["measurement"])),
-        Column("Gain", show_difference),
-        "q_value=q",
-        Column("Verdict", _show_verdict, ""),
-    )
-    behind = blocks.table(
-        f"Versions compared query by query, with {build.level} intervals over whole clusters. One release in ten that"
-        " changes nothing has a verdict somewhere by chance. Regressions passed before and fail now;"
-        " fct_version_regressions lists them.",
-        (*columns, "count_regressions", "count_improvements"),
-        rows,
-        len(rows),
-        words={"measurement": MEASUREMENTS},
-    )
-    not_tested = (
-        f"By segment, {pair['count_without_rule'] or 0:,} measurements have no verdict because no rule or threshold has"
-        f" been decided, {pair['count_too_few_clusters'] or 0:,} because too few clusters were asked, and"
-        f" {pair['count_without_scores'] or 0:,} because no common query has a score."
-    )
-    return [
-        blocks.heading(f"{clean_label(pair['application'])}: {baseline} → {candidate}"),
-        blocks.paragraph(_tell_headline(headline)) if headline else None,
-        behind,
-        blocks.paragraph(not_tested, "note"),
-        blocks.fold(
-            "Segments that got better or worse",
-            blocks.table(
-                "",
-                (Column("Segment", lambda row: f"{row['dimension']} = {clean_label(row['segment'])}", ""), *columns),
-                _compare_pair(source, pair, "list_changed_segments"),
-                MAXIMUM_SEGMENTS,
-                "segments",
-                {"measurement": MEASUREMENTS},
-            ),
-            level=4,
-        ),
     ]
 
 
@@ -156,17 +110,8 @@ def _tell_headline(row: Row) -> Any:
     )
 
 
-def _show_verdict(row: Row) -> Any:
-    return blocks.lines(
-        blocks.pill(*VERDICTS[row["verdict"]]), blocks.small(COMPARISON_STATUSES.get(row["status"], row["status"]))
-    )
-
-
-def _find_headline(rows: Sequence[Row]) -> Row | None:
+def _find_headline(row: Row) -> Row:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
-    row = next((row for row in rows if row["family"] == "headline"), None)
-    if row is None:
-        return None
     measurement = row["measurement"]
     target = _name_difference(row["target_difference"], measurement)
     needed = (
