@@ -17,7 +17,6 @@ from hcat.engine.warehouse import Row
 
 #: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
 SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
-SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 INK = "#1c2733"
 MUTED_INK = "#56616d"
 GRID = "#dfe4ea"
@@ -331,83 +330,36 @@ def draw_score_against_label(
     return finish(picture, label)
 
 
-def draw_thresholds(
+def draw_densities(
     densities: Sequence[tuple[str, Sequence[float]]],
-    thresholds: Sequence[tuple[str, str, float]],
-    methods: Sequence[str],
-    series: Sequence[str],
     decided: float | None,
     domain: tuple[float, float],
     axis_title: str,
     label: str,
 ) -> str:
-    """Return densities of accepted and failed scores above thresholds (method, series, value) as SVG."""
+    """Return densities of accepted and failed scores beside the threshold in force as SVG."""
     import altair as alt
 
     if not any(scores for _, scores in densities):
-        raise ValueError("a figure of thresholds needs scores, got none")
+        raise ValueError("a figure of densities needs scores, got none")
     width = 520
     x = score_axis(domain, title=axis_title)
-    density_x = score_axis(domain, title=None, labels=False, ticks=False) if methods else x
-    density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
     layers: list[Any] = []
     for number, (name, scores) in enumerate(densities):
         colour = SERIES_COLOURS[number]
         if not scores:
             continue
         if is_sparse(scores):
-            ticks = [{"x": score, "y": 0, "y2": 0.25} for score in sorted(set(scores))]
             layers.append(
-                chart_of(ticks)
-                .mark_rule(color=colour, strokeWidth=1.4)
-                .encode(x=density_x, y=density_y, y2=alt.Y2("y2:Q"))
+                draw_strokes([(score, 0, score, 0.25) for score in sorted(set(scores))], x, y, colour, 1.4, 1)
             )
         else:
-            positions, density = estimate_density(scores)
-            area = [
-                {"x": position, "y": height}
-                for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True)
-            ]
-            layers.append(
-                chart_of(area)
-                .mark_area(color=colour, opacity=0.22, line={"color": colour, "strokeWidth": 1.6})
-                .encode(x=density_x, y=density_y)
-            )
+            positions, density = (values.round(4).tolist() for values in estimate_density(scores))
+            area = [{"x": position, "y": height} for position, height in zip(positions, density, strict=True)]
+            line = {"color": colour, "strokeWidth": 1.6}
+            layers.append(chart_of(area).mark_area(color=colour, opacity=0.22, line=line).encode(x=x, y=y))
         place = (alt.value(width + 10), alt.value(4 + 17 * number))
         layers.append(draw_texts([{"text": name}], *place, align="left", baseline="top", fontSize=12, color=colour))
-    layers += draw_decision(decided, density_x, "decided")
-    parts = [alt.layer(*layers).properties(width=width, height=140)]
-    if methods:
-        step = 0.8 / max(len(series), 1)
-        data = [
-            {
-                "x": value,
-                "y": methods.index(method) + 0.5 + (series.index(name) - (len(series) - 1) / 2) * step,
-                "series": name,
-            }
-            for method, name, value in thresholds
-        ]
-        y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
-        legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
-        colours, shapes = (
-            alt.Scale(domain=list(series), range=list(marks[: len(series)]))
-            for marks in (SERIES_COLOURS, SERIES_SHAPES)
-        )
-        borders = [{"y": number} for number in range(len(methods) + 1)]
-        rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
-        rows += draw_decision(decided, x, "decided")[:1]
-        if data:
-            rows.append(
-                chart_of(data)
-                .mark_point(filled=True, size=44, opacity=1)
-                .encode(
-                    x=x,
-                    y=y,
-                    color=alt.Color("series:N", scale=colours, legend=legend),
-                    shape=alt.Shape("series:N", scale=shapes, legend=legend),
-                )
-            )
-        names = [{"y": number + 0.5, "text": name} for number, name in enumerate(methods)]
-        rows.append(draw_texts(names, alt.value(0), y, dx=-10, fontSize=12))
-        parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
-    return finish(alt.vconcat(*parts, spacing=4), label)
+    layers += draw_decision(decided, x, "decided")
+    return finish(alt.layer(*layers).properties(width=width, height=140), label)

@@ -1,12 +1,11 @@
 """Monitoring plan: drift, expiry of calibrations, and audits."""
 
-from typing import Any, Final
+from typing import Final
 
-from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
+from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day
+from hcat.report.blocks import Block, Gap, Section
+from hcat.report.showing import format_day
 
 #: Rows listed.
 MAXIMUM_DECISIONS: Final = 60
@@ -55,17 +54,6 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
             f" {counts['count_drifting']:,} drift; the last window starts on {format_day(counts['last_window'])}. A"
             " series is a metric in a segment, or the mix of segments of a dimension. An alarm says that it moved"
             " further than the weeks of the reference differ from each other, corrected for all series."
-        ),
-        blocks.table(
-            "Drift alarms.",
-            {"segment": Column("Segment", _show_segment, "")},
-            blocks.read(source, "list_drifting"),
-            noun="drifting series",
-            words={"metric_name": {None: "mix of segments"}},
+            " fct_metric_drift lists every one."
         ),
     ]
-
-
-def _show_segment(row: Row) -> Any:
-    detail = clean_label(row["_detail"], EXCERPT_CHARACTERS) if row["_detail"] else ""
-    return blocks.lines(describe_segment({**row, "dimension": row["_dimension"]}), blocks.small(detail))

@@ -13,7 +13,6 @@ from hcat.report.ledger import Build
 from hcat.report.showing import (
     SENTENCE_CHARACTERS,
     distinct_labels,
-    format_interval,
     format_number,
     format_points,
     to_anchor,
@@ -157,7 +156,6 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         *(metric for metric in names if metric not in VIOLIN_METRICS),
     ]
     shown: list[Block | None] = []
-    found: dict[str, dict[str, str]] = {}
     for metric in ordered:
         if len(shown) == len(VIOLIN_METRICS):
             break
@@ -172,7 +170,6 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
             group["name"] = labels[group["segment"]]
-            found.setdefault(group["name"], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
         domain = _score_domain(row, [score for group in drawn for score in group["scores"]])
         words = f"Distribution of {metric} by topic: density, points, quartiles, median and number of scores"
@@ -190,24 +187,7 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
     return [
         *shown,
         blocks.paragraph(explained, "note"),
-        blocks.fold(
-            "Table behind the figures",
-            blocks.table(
-                "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
-                (
-                    "group=Topic",
-                    *map(blocks.text_of, dict.fromkeys(metric for cells in found.values() for metric in cells)),
-                ),
-                [{"group": group, **cells} for group, cells in found.items()],
-                len(found),
-            ),
-        ),
     ]
-
-
-def _show_quartiles(row: Row) -> str:
-    quartiles = format_interval(row["quantile_25"], row["quantile_75"])
-    return f"{format_number(row['quantile_50'])} {quartiles} n {row['count_scored']:,}"
 
 
 def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:

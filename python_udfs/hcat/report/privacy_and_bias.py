@@ -50,12 +50,6 @@ def describe_privacy(source: Warehouse) -> Section:
             " Every answer was searched for identifiers. A count of zero does not prove that no personal data was"
             " present; docs/privacy.md gives the error rates. All values are masked here and in every mart."
         ),
-        blocks.query(
-            source,
-            "count_findings",
-            "Distinct values per answer, by where they occurred before the answer. Gates count leaked values of counted"
-            " types only.",
-        ),
         gaps=[blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers", unread)],
     )
 

@@ -297,15 +297,6 @@ select
     max(window_start) as last_window
 from fct_metric_drift
 
--- query: list_drifting
-select metric_name, segment, window_start as "window_start=Window", window_weeks as "window_weeks=Weeks", difference,
-    difference_lower, difference_upper, statistic, limit_value as "limit_value=Limit", q_value as "q_value=q",
-    count_reference as "count_reference=n reference", count_window as "count_window=n window", dimension as _dimension,
-    detail as _detail
-from fct_metric_drift
-where is_drifting
-order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
-
 -- query: list_validity
 select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
     last_rated_at as "last_rated_at=Last rated", valid_until
@@ -376,18 +367,6 @@ select
         filter (where count_failing > 0) as worst
 from fct_conversations
 where count_turns > 1
-
--- query: count_findings
-select
-    entity_type,
-    any_value(entity_class) as entity_class,
-    count(*) filter (where exposure = 'in_query') as count_in_query,
-    count(*) filter (where exposure = 'in_context') as count_in_context,
-    count(*) filter (where exposure = 'leaked') as count_leaked,
-    bool_and(is_counted) as "is_counted=Counted by gates"
-from fct_privacy_findings
-group by entity_type
-order by count_leaked desc, entity_type
 
 -- query: list_leaks
 select findings.interaction_id, interactions.system, findings.entity_type, findings.masked, findings.rule,
@@ -476,12 +455,6 @@ select reason, count(*) as count_rejected
 from fct_rejected_grammar_queries
 group by reason
 order by count_rejected desc, reason
-
--- query: count_queries
-select hypothesis, style, count(*) as count_queries, count(distinct query_group) as "count_groups=Facts"
-from fct_grammar_queries
-group by hypothesis, style
-order by hypothesis, style
 
 -- query: count_answered
 select count(distinct queries.query_id) as count_answered

@@ -77,13 +77,7 @@ def describe_grammar(source: Warehouse) -> list[Block]:
             blocks.heading("Queries with true answers from tables (GRAMMAR)"),
             blocks.paragraph(_tell_what_was_made(source, made[0])),
             blocks.fold(
-                "Styles and criteria",
-                blocks.query(
-                    source,
-                    "count_queries",
-                    "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
-                    " of wording that the application may not be robust against.",
-                ),
+                "Criteria of the templates",
                 blocks.query(
                     source,
                     "count_criteria",

@@ -264,6 +264,7 @@ def assert_reads_well(section: str) -> None:
 def test_every_figure_and_table_is_there(section: str) -> None:
     assert section.count("<svg") == 2
     assert section.count("<figcaption>") == 2
+    assert section.count("Table behind the figure") == 2
     assert_reads_well(section)
     text = read_text(section)
     for sentence in (
@@ -461,9 +462,9 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
     assert figures.find_bands(many) == []
 
 
-def test_few_scores_above_thresholds_are_drawn_one_by_one() -> None:
+def test_few_scores_beside_a_threshold_are_drawn_one_by_one() -> None:
     def draw(scores: list[float]) -> str:
-        return charts.draw_thresholds([("accepted", scores)], [], [], [], 0.5, (0, 1), "score", "label")
+        return charts.draw_densities([("accepted", scores)], 0.5, (0, 1), "score", "label")
 
     assert 'opacity="0.22"' not in draw([0.1, 0.5, 0.9])
     assert 'opacity="0.22"' in draw([number / 20 for number in range(20)])

@@ -105,7 +105,6 @@ SAID = {
         "Of these queries, 2 (33.3 %) were answered",
         "one line, no prefix or suffix 2 0 0",
         "a specific and single answer 0 1 1",
-        "length long 3 3",
     ],
     "judges": [
         "faithfulness_llm faithfulness cohen_kappa 0.250 [0.125, 0.500]",
