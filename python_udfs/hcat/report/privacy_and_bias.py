@@ -112,13 +112,6 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
     (counts,) = blocks.read(source, "count_verdicts")
-    caption = (
-        f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
-        " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"
-        " query without a name or term."
-    )
-    found = [row for row in rows if row["verdict"] == "gap_found"]
-    others = [row for row in rows if row["verdict"] != "gap_found"]
     return blocks.section(
         blocks.paragraph(
             f"Of the comparisons between groups of people, {counts['count_found']:,} found a gap,"
@@ -127,20 +120,17 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
             " Equivalence means that it is shown to be smaller than the margin; only equivalence supports a claim that"
             " there is no bias. A gap in logged traffic may also come from what the groups ask."
         ),
-        _list_gaps(f"Gaps found. {caption}", found),
-        blocks.fold("Equivalences and inconclusive comparisons", _list_gaps(caption, others)),
+        blocks.table(
+            "Gaps first, then equivalences. The difference is the mean of the first segment minus that of the second,"
+            f" with its {build.level} interval over whole clusters. answer_length is in characters; answer_similarity"
+            " compares with the answer to the same query without a name or term.",
+            {"verdict": Column("Verdict", _show_verdict, "")},
+            rows,
+            MAXIMUM_GAPS,
+            "comparisons",
+            {"design": DESIGNS},
+        ),
         gaps=gaps,
-    )
-
-
-def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        caption,
-        {"verdict": Column("Verdict", _show_verdict, "")},
-        rows,
-        MAXIMUM_GAPS,
-        "comparisons",
-        {"design": DESIGNS},
     )
 
 

@@ -216,30 +216,6 @@ from scored
 group by bucket
 order by first_score
 
--- query: measure_curve
--- The table behind the curve: ten groups of equally many scored answers by rising score.
-with ranked as (
-    select
-        raw_score,
-        calibrated_probability,
-        human_label,
-        ntile(10) over (order by raw_score, interaction_id) as tenth
-    from fct_evaluations
-    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
-)
-
-select
-    min(raw_score) as score,
-    min(calibrated_probability) as probability,
-    count(*) as count_scored,
-    count(*) filter (where human_label = 1) as "count_accepted=Labelled accepted",
-    count(*) filter (where human_label = 0) as "count_failed=Labelled failed",
-    max(raw_score) as _highest_score,
-    max(calibrated_probability) as _highest_probability
-from ranked
-group by tenth
-order by tenth
-
 -- query: list_set_stretches
 -- Stretches of the score with one prediction set, per system.
 with judged as (
@@ -829,21 +805,18 @@ with rates as (
     ) = 1
 )
 
-select system, scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
+select
+    system,
+    nullif(hypothesis || ' = ' || side, 'all = all') as side,
+    scope as "scope=Answers counted",
+    if(gap_rule = 'every_side', 'wrong on all sides', null) as gap,
+    count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
     count_answers, gap_share as "gap_share=λ", robustness as "robustness=R", robustness_lower, robustness_upper,
-    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status,
-    hypothesis as _hypothesis, side as _side, gap_rule as _gap_rule
+    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status
 from rates
 -- groups of one answer have no contexts to compare
 where gap_rule = 'own_side' or scope = 'all'
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
-
--- query: list_groups
-select system, example_query, count_correct as "count_correct=Right answers", count_answers, faulty_module,
-    count_retrieval_errors, count_language_model_errors, query_group as _query_group
-from fct_robustness_groups
-where hypothesis = 'all' and group_type = 'non_robust'
-order by share_correct, count_answers desc, system, query_group
 
 -- query: count_retrieval_causes
 select

@@ -1,15 +1,13 @@
 """Robustness: comparison of versions, variation between answers to one query, and groups of queries."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label, clean_text
+from hcat.language.display import clean_label
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.blocks import Block, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import (
-    QUERY_CHARACTERS,
     format_difference,
     format_difference_interval,
     format_value,
@@ -25,7 +23,7 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
-    """Return version comparisons, replicates and query groups as far as their marts exist."""
+    """Return what comparisons of versions can show, replicates and query groups as far as their marts exist."""
     pairs = describe_headlines(source)
     replicated = blocks.query(
         source,
@@ -143,47 +141,41 @@ def _name_difference(difference: float, measurement: str) -> str:
     return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
 
 
-#: Rows of each table; the number left out is shown below it.
-MAXIMUM_SIDES: Final = 24
-MAXIMUM_GROUPS: Final = 12
-
+#: Rows of the table; the number left out is shown below it.
+MAXIMUM_RATES: Final = 72
 SCOPES: Final = WORDS["query_groups"]["scopes"]
-GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
 
 
 def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], Gap | bool]:
-    """Return group types, robustness, variants and reliability as far as their marts exist, and what is missing."""
+    """Return true correctness and robustness as far as their marts exist, and what is missing."""
     if not source.has("fct_robustness_groups", "fct_answer_correctness"):
         what = (
             "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
             " fct_robustness_groups or fct_answer_correctness."
         )
         return [], Gap(what, blocks.REBUILD)
-    rates = blocks.read(source, "query_groups_list_rates", scopes=list(SCOPES))
+    rates = blocks.query(
+        source,
+        "query_groups_list_rates",
+        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
+        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
+        MAXIMUM_RATES,
+        words={"scope": SCOPES, "status": WORDS["query_groups"]["rate_statuses"]},
+        scopes=list(SCOPES),
+    )
     correctness = blocks.query(
         source,
         "count_correctness",
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
     )
-    shown = blocks.keep(
-        (
-            correctness,
-            *_describe_rates(build, rates),
-            blocks.fold(
-                "Query groups that are not robust",
-                blocks.query(
-                    source,
-                    "list_groups",
-                    "Groups with the fewest right answers first.",
-                    MAXIMUM_GROUPS,
-                    "groups",
-                    {"faulty_module": WORDS["query_groups"]["modules"]},
-                    {"example_query": Column("Query", _show_query, "wide")},
-                ),
-            ),
-        )
+    explained = (
+        "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
+        " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
+        " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
+        " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
     )
+    shown = blocks.keep((correctness, *((blocks.paragraph(explained), rates) if rates else ())))
     if shown:
         shown.insert(0, blocks.heading("Query groups and true correctness"))
     # a group of one query has no meaningful type
@@ -196,47 +188,3 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
         " reference answer",
         "wordings",
     )
-
-
-def _name(row: Row) -> str:
-    if row["_hypothesis"] == "all":
-        return clean_label(row["system"])
-    return f"{clean_label(row['system'])}: {clean_label(row['_hypothesis'])} = {clean_label(row['_side'])}"
-
-
-def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
-    if not rates:
-        return []
-    wholes = [row for row in rates if row["_hypothesis"] == "all" and row["scope"] == "all"]
-    sides = [row for row in rates if row not in wholes]
-    return [
-        blocks.paragraph(
-            "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
-            " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
-            " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
-            " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
-        ),
-        _list_rates(build, wholes),
-        blocks.fold(
-            f"Without errors of the language model, and by side of each hypothesis ({len(sides)})",
-            _list_rates(build, sides),
-        ),
-    ]
-
-
-def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
-        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
-        {
-            "system": Column("System and side", _name, ""),
-            "scope": Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["_gap_rule"]], ""),
-        },
-        rows,
-        MAXIMUM_SIDES * len(SCOPES),
-        words={"status": WORDS["query_groups"]["rate_statuses"]},
-    )
-
-
-def _show_query(row: Row) -> Any:
-    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["_query_group"]))

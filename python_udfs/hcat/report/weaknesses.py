@@ -54,25 +54,26 @@ CELLS: Final = QUERIES["cells"]
 LIST_TESTED: Final = f"""
 with constant as ({QUERIES["list_constant_dimensions"]}),
 
-cells as ({CELLS})
+cells as ({CELLS}),
+
+ranked as (
+    select *, row_number() over (
+        order by is_weak desc nulls last, family <> 'headline', q_value nulls last, difference desc, metric_name,
+            weakness_id
+    ) as place
+    from cells
+    where
+        test_status = 'tested' and difference is not null
+        and (
+            second_dimension is null
+            or (first_dimension not in (from constant) and second_dimension not in (from constant))
+        )
+)
 
 select *
-from cells
-where
-    test_status = 'tested' and difference is not null
-    and (
-        second_dimension is null
-        or (first_dimension not in (from constant) and second_dimension not in (from constant))
-    )
-    and ($weakness_ids is null or list_contains($weakness_ids::varchar[], weakness_id))
-order by
-    is_weak desc nulls last,
-    family <> 'headline',
-    q_value nulls last,
-    difference desc,
-    metric_name,
-    weakness_id
-limit $maximum
+from ranked
+where place <= if(is_weak, $maximum, $minimum) or list_contains($keys::varchar[], weakness_id)
+order by place
 """
 
 COUNT_TESTS: Final = f"""
@@ -111,13 +112,14 @@ where is_weak and metric_name in (select metric_name from dim_metrics where is_d
 
 def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section:
     """Return the weakest segments, causes of failures and conversations."""
-    ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
-    cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
     findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
-    drawn = {cell["weakness_id"] for cell in cells}
-    known = [row["key"] for row in findings or () if row["key"] not in drawn]
-    others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
+    shown = {
+        "maximum": MAXIMUM_DIFFERENCES,
+        "minimum": MINIMUM_DIFFERENCES,
+        "keys": [row["key"] for row in findings or ()],
+    }
+    cells = source.rows(LIST_TESTED, TESTED, **shown)
     causes = blocks.query(
         source,
         "count_retrieval_causes",
@@ -128,7 +130,7 @@ def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section
     is_unknown = not causes and bool(source.rows("select 1 from fct_failure_causes limit 1", ["fct_failure_causes"]))
     return blocks.section(
         blocks.heading("Weakest segments"),
-        *_describe_differences(cells, others),
+        _list_differences(cells),
         blocks.heading("Causes of failures") if causes else None,
         causes,
         *describe_conversations(source),
@@ -322,23 +324,6 @@ def _show_example(example: Row) -> Any:
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
 
 
-def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> list[Block | None]:
-    """Return the differences of cells to the rest; folded where no cell is weak."""
-    if not cells:
-        return [
-            blocks.absent(
-                "No cell could be tested: too few clusters, no threshold, or no scores. The limits count the reasons."
-            )
-        ]
-    shown = _list_differences([*cells, *others])
-    if any(cell["is_weak"] for cell in cells):
-        return [shown]
-    return [
-        blocks.paragraph("No tested cell is weak. The table says what the tests could have found."),
-        blocks.fold("Segments with the largest differences", shown),
-    ]
-
-
 def say_standing(cell: Row) -> str:
     """Return what the test says of a cell."""
     count = cell["count_second_clusters"]
@@ -346,7 +331,8 @@ def say_standing(cell: Row) -> str:
     return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
 
 
-def _list_differences(cells: Sequence[Row]) -> Block | None:
+def _list_differences(cells: Sequence[Row]) -> Block:
+    """Return the differences of cells to the rest."""
     return blocks.table(
         "Headline: q bounds the chance of any false flag among the cells declared in advance; other: q controls the"
         " false discovery rate (docs/weakness.md). Detectable: the smallest true difference that the test would find in"
@@ -374,6 +360,8 @@ def _list_differences(cells: Sequence[Row]) -> Block | None:
         len(cells),
         words={"measurement": MEASUREMENTS},
         anchor=lambda row: _anchor("cell", row),
+    ) or blocks.absent(
+        "No cell could be tested: too few clusters, no threshold, or no scores. The limits count the reasons."
     )
 
 

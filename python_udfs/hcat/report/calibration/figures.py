@@ -3,13 +3,13 @@
 import hashlib
 import itertools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
-from hcat.report.blocks import Block, Column
+from hcat.report.blocks import Block
 from hcat.report.ledger import Build
-from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
+from hcat.report.showing import distinct_labels, format_percent, group_by
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"
@@ -59,7 +59,7 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
         bands,
         find_score_range(metric, [*scores, traced[0]["first_score"], traced[-1]["last_score"]]),
         f"score of {name}",
-        f"Labels and calibrated probability over the score of {name}; see the table below",
+        f"Labels and calibrated probability over the score of {name}; fct_calibration_bins has them",
     )
     counts = {row["human_label"]: row["count_labels"] for row in labelled}
     drawn = "; a random sample is drawn" if any(count > MAXIMUM_POINTS for count in counts.values()) else ""
@@ -69,21 +69,7 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
         " probability. A score that separates well has its accepted answers to the right and its failed answers to the"
         f" left. {_describe_strips(source, name, stretches, bands)}"
     )
-    behind = blocks.query(
-        source,
-        "measure_curve",
-        "Ten groups of equally many scored answers, by rising score.",
-        shown={
-            "score": Column("Score", lambda row: _range(row, "score", format_number)),
-            "probability": Column("Probability", lambda row: _range(row, "probability", format_percent)),
-        },
-        metric_name=name,
-    )
-    return blocks.picture(chart, caption, behind)
-
-
-def _range(row: Row, what: str, show: Any) -> str:
-    return f"{show(row[what])} to {show(row[f'_highest_{what}'])}"
+    return blocks.picture(chart, caption)
 
 
 def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[Band]) -> str:

@@ -71,7 +71,7 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
             or [blocks.absent("No ratings: agreement of the metrics with people is unknown for these interactions.")]
         ),
         blocks.heading("Quality of the calibrated probabilities"),
-        *_describe_quality(calibrators, quality, chosen),
+        _describe_quality(calibrators, quality, chosen),
         *_describe_chosen(source, build, chosen),
         *describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
         blocks.heading("Agreement between raters"),
@@ -104,7 +104,7 @@ def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, 
     )
 
 
-def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen: Row | None) -> list[Block | None]:
+def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen: Row | None) -> Block | None:
     """Return how far the calibrators in force, and scores that are probabilities themselves, can be trusted."""
     first = {row["metric_name"]: row for row in reversed(calibrators)}
     rows = [
@@ -120,31 +120,15 @@ def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen
         for metric, row in first.items()
         if metric not in measured
     ]
-    main = [row for row in rows if chosen is not None and row["metric_name"] == chosen["metric_name"]] or rows
-    others = [row for row in rows if row not in main]
     if not rows:
-        return [
-            blocks.absent("No quality to show: the seed calibration_targets has no row, or no calibrator was fitted.")
-        ]
-    return [
-        _list_quality(
-            "A calibrator turns a score into the probability that raters accept the answer, measured by cross-fitting."
-            " Log loss minus that of the base rate: below 0 is better than the base rate. Calibration error: above its"
-            " limit, it is larger than chance explains. Slope: 1 is calibrated, below 1 is too extreme. n counts"
-            " labels, with clusters in brackets; intervals are at 95 %.",
-            main,
-        ),
-        blocks.fold(f"Other metrics ({len(others)})", _list_quality("", others)),
-    ]
-
-
-def _count(row: Row) -> str:
-    return f"{row['count_labels']:,} ({row['count_clusters']:,})"
-
-
-def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
+        return blocks.absent(
+            "No quality to show: the seed calibration_targets has no row, or no calibrator was fitted."
+        )
     return blocks.table(
-        caption,
+        "A calibrator turns a score into the probability that raters accept the answer, measured by cross-fitting. Log"
+        " loss minus that of the base rate: below 0 is better than the base rate. Calibration error: above its limit,"
+        " it is larger than chance explains. Slope: 1 is calibrated, below 1 is too extreme. n counts labels, with"
+        " clusters in brackets; intervals are at 95 %.",
         (
             "metric_name",
             "criterion",
@@ -157,10 +141,14 @@ def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
             Column("Slope", lambda row: _show_measure(row, "calibration_slope")),
             Column("AUROC", lambda row: _show_measure(row, "auroc")),
         ),
-        rows,
+        sorted(rows, key=lambda row: chosen is None or row["metric_name"] != chosen["metric_name"]),
         len(rows),
         words={"calibrator": {"uncalibrated": "the score itself"}},
     )
+
+
+def _count(row: Row) -> str:
+    return f"{row['count_labels']:,} ({row['count_clusters']:,})"
 
 
 def _show_trust(row: Row) -> Any:
