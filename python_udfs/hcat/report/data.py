@@ -20,7 +20,6 @@ from hcat.report.words import WORDS
 
 #: Rows of each table, and examples of each reason.
 MAXIMUM_REASONS: Final = 25
-MAXIMUM_DELETIONS: Final = 20
 MAXIMUM_UNTESTED: Final = 30
 MAXIMUM_EXAMPLES: Final = 3
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
@@ -39,7 +38,7 @@ def describe_data(source: Warehouse, counts: Row | None) -> Section:
     test_set = describe_test_set(source)
     return blocks.section(
         *_describe_counts(source, counts, documents),
-        *_describe_deletions(source),
+        _describe_deletions(source),
         *_describe_records(source, records),
         _describe_representativeness(source),
         *test_set,
@@ -92,28 +91,14 @@ def say_what_was_deleted(source: Warehouse) -> str:
     return " ".join(parts)
 
 
-def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = blocks.read(source, "list_deletions")
-    if not rows:
-        return []
+def _describe_deletions(source: Warehouse) -> Block | None:
     told = say_what_was_deleted(source)
-    weeks = max((row["weeks_before"] for row in rows if row["weeks_before"]), default=None)
+    if not told:
+        return None
+    weeks = source.rows("select max(weeks_before) as last from fct_deletions", ["fct_deletions"])[0]["last"]
     if weeks is not None:
         told += f" Weekly means go on with the sums. All else in this report speaks of interactions from {weeks} on."
-    return [
-        blocks.paragraph(told),
-        blocks.fold(
-            "Deletions on request",
-            blocks.table(
-                "The digest is the SHA-256 over the sorted SHA-256 of the interaction ids. It proves which ids were"
-                " deleted, and names none.",
-                {"ids_sha256": Column("Digest of the ids", lambda row: row["ids_sha256"], "code")},
-                rows,
-                MAXIMUM_DELETIONS,
-                "deletions",
-            ),
-        ),
-    ]
+    return blocks.paragraph(f"{told} fct_deletions has the proof.")
 
 
 def _mask(text: str | None) -> str:

@@ -879,12 +879,6 @@ from fct_safety_rates
 where rate_kind = 'flag_raised'
 order by category, system
 
--- query: list_toxicity_errors
-select target_group, classifier_name, error_kind as "error_kind=Error", count_probes as "count_probes=n", share_errors,
-    share_errors_lower, share_errors_upper
-from fct_toxicity_error_rates
-order by error_kind, target_group <> 'all', target_group
-
 -- query: list_bands
 select lower_bound as "lower_bound=Score from", upper_bound as "upper_bound=To below", count_labels,
     count_failed as "count_failed=Failed by raters", failure_rate, failure_rate_low, failure_rate_high, count_clusters
@@ -900,12 +894,6 @@ select metric_name, coalesce(criterion, reference) as compared_with, statistic, 
 from fct_judge_agreement
 where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
 order by compared_with, method, metric_name, reference, statistic
-
--- query: list_deletions
-select deleted_at as "deleted_at=Deleted", command, count_interactions, count_evaluations, count_texts, weeks_before, reason,
-    ids_sha256
-from fct_deletions
-order by deletion_number desc
 
 -- query: count_documents
 select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks,

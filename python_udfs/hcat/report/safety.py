@@ -1,4 +1,4 @@
-"""Risk and safety: toxicity, refusals, screened queries and behaviour under attack."""
+"""Risk and safety: refusals, screened queries and behaviour under attack."""
 
 from typing import Final
 
@@ -13,14 +13,6 @@ ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
 
 def describe_safety(source: Warehouse, build: Build) -> Section:
     """Return the parts of the section as far as their marts exist."""
-    toxicity = blocks.query(
-        source,
-        "list_toxicity_errors",
-        "Errors of the toxicity classifier by the group that a sentence mentions, measured in this build on"
-        f" constructed sentences; the {build.level} intervals count sentences. A term for a group of people"
-        " must not by itself make a text toxic.",
-        words={"error_kind": ERROR_KINDS},
-    )
     refusals = blocks.query(
         source,
         "list_refusals",
@@ -39,7 +31,6 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
     gaps: list[Gap | bool] = [
         Gap(f"{what}: {mart} is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
         for shown, what, mart in (
-            (toxicity, "Error rates of the toxicity classifier", "fct_toxicity_error_rates"),
             (refusals, "Refusals compared with the expected behaviour", "fct_safety_rates"),
             (flags, "Screened queries", "fct_safety_rates"),
         )
@@ -66,6 +57,5 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
                 changed,
             ),
         ),
-        blocks.fold("Errors of the toxicity classifier", toxicity),
         gaps=[*gaps, unattacked],
     )

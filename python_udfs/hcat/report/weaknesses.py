@@ -46,7 +46,6 @@ FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
 RETESTS: Final = WORDS["weaknesses"]["retests"]
-FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
 CELLS: Final = QUERIES["cells"]
 
@@ -197,7 +196,6 @@ def _show_finding(row: Row) -> Row:
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
         "status": str(row["status"]).replace("_", " "),
-        "state": FINDING_STATES.get(row["status"], "not_evaluated"),
         "severity": row["severity"] or "–",
         "owner": clean_label(row["owner"]) if row["owner"] else "no owner",
         "note": clean_text(row["note"], EXCERPT_CHARACTERS),
