@@ -28,14 +28,6 @@ COORDINATE_DECIMALS = 1
 _FONT = "Helvetica, Arial, sans-serif"
 
 
-def shorten(text: str, length: int) -> str:
-    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle."""
-    if len(text) <= length:
-        return text
-    tail = length // 3
-    return f"{text[: length - tail - 1]}…{text[-tail:]}"
-
-
 def wrap(text: str, length: int) -> str:
     """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
     if len(text) <= length:
@@ -269,65 +261,53 @@ def _spread_dots(
 
 
 #: Prediction sets: decided as the two classes are drawn elsewhere, but pale; undecided is grey.
-SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
+SET_COLOURS = {"accepted": "#8cc1e0", "accepted|failed": "#d3d9e0", "failed": "#f0a67a"}
 
 
 def draw_score_against_label(
-    points: Sequence[tuple[float, int, float]],
-    curve: Sequence[tuple[float, float]],
-    bands: Sequence[tuple[str, str, float, float]],
+    points: Sequence[Row],
+    curve: Sequence[Row],
+    bands: Sequence[Row],
     domain: tuple[float, float],
     axis_title: str,
     label: str,
+    *,
+    is_staircase: bool,
 ) -> str:
-    """Return labels over their score, the curve, and below them bands (group, word, low, high) of sets, as SVG."""
+    """Return labels over their score, the curve, and below them the bands of prediction sets by system, as SVG."""
     import altair as alt
 
-    groups = list(dict.fromkeys(group for group, *_ in bands))
-    strip, gap, jitter_height = 0.075, 0.02, 0.10
-    floor = -0.17 - len(groups) * (strip + gap)
-    x = score_axis(domain, title=axis_title, grid=False)
-    y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
     axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
-    y = alt.Y("y:Q", scale=y_scale, axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.16, 1.16], nice=False, zero=False), axis=axis)
+    x, scores = score_axis(domain, title=axis_title, grid=False), score_axis(domain, title=None, grid=False)
     layers: list[Any] = []
-    if bands:
-        strips = [
-            {
-                "x": low,
-                "x2": high,
-                "y": -0.17 - groups.index(group) * (strip + gap),
-                "y2": -0.17 - groups.index(group) * (strip + gap) - strip,
-                "fill": SET_COLOURS[word],
-            }
-            for group, word, low, high in bands
-        ]
-        names = [
-            {"y": -0.17 - number * (strip + gap) - strip / 2, "text": shorten(name, 26)}
-            for number, name in enumerate(groups)
-        ]
-        layers += [
-            chart_of(strips)
-            .mark_rect(stroke="#ffffff", strokeWidth=0.5)
-            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
-            draw_texts(names, alt.value(0), y, dx=-6),
-        ]
     for is_accepted, colour, shape in ((1, SERIES_COLOURS[0], "circle"), (0, SERIES_COLOURS[1], "square")):
         chosen = [
-            {
-                "x": round(score, 4),
-                "y": round(1.03 + jitter * jitter_height if is_accepted else -0.03 - jitter * jitter_height, 3),
-            }
-            for score, point_label, jitter in points
-            if point_label == is_accepted
+            {"x": row["raw_score"], "y": (1.03 if is_accepted else -0.13) + row["jitter"] / 10}
+            for row in points
+            if row["human_label"] == is_accepted
         ]
-        layers += draw_points(chosen, x, y, color=colour, shape=shape, size=20, opacity=0.55)
-    line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
-    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
-    height = 270 + 24 * len(groups)
+        layers += draw_points(chosen, scores, y, color=colour, shape=shape, size=20, opacity=0.55)
+    line = [{"x": row["score"], "y": row["probability"]} for row in curve]
+    steps = "step" if is_staircase else "linear"
+    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2, interpolate=steps).encode(x=scores, y=y))
     heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
-    picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
-    return finish(picture, label)
+    strips = [
+        {"x": row["low"], "x2": row["high"], "system": row["system"], "fill": SET_COLOURS[row["prediction_set"]]}
+        for row in bands
+    ]
+    below = (
+        chart_of(strips)
+        .mark_rect(stroke="#ffffff")
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=alt.Y("system:N", sort=None, axis=alt.Axis(title=None, domain=False, ticks=False, labelLimit=160)),
+            fill=alt.Fill("fill:N", scale=None),
+        )
+    )
+    above = alt.layer(*layers).properties(width=400, height=270, title=heading)
+    return finish(alt.vconcat(above, below.properties(width=400, height=alt.Step(24)), spacing=4), label)
 
 
 def draw_densities(

@@ -184,8 +184,9 @@ order by is_untested desc, abs(difference) desc nulls last, dimension, segment
 
 -- query: sample_labelled
 -- A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
-select interaction_id, raw_score, calibrated_probability, human_label,
-    count(*) over (partition by human_label) as count_labels
+select raw_score, human_label, count(*) over (partition by human_label) as count_labels,
+    -- the same for the same interaction: where its point stands among those of its label
+    md5_number_lower('jitter' || interaction_id) % 1000 / 1000 as jitter
 from fct_evaluations
 where metric_name = $metric_name and human_label is not null and raw_score is not null
 qualify row_number() over (
@@ -207,14 +208,12 @@ with scored as (
     where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
 )
 
-select
-    min(raw_score) as first_score,
-    arg_min(calibrated_probability, raw_score) as first_probability,
-    max(raw_score) as last_score,
-    arg_max(calibrated_probability, raw_score) as last_probability
+select distinct
+    unnest([min(raw_score), max(raw_score)]) as score,
+    unnest([arg_min(calibrated_probability, raw_score), arg_max(calibrated_probability, raw_score)]) as probability
 from scored
 group by bucket
-order by first_score
+order by score, probability
 
 -- query: list_set_stretches
 -- Stretches of the score with one prediction set, per system.
@@ -244,19 +243,32 @@ numbered as (
             partition by system order by raw_score, prediction_set rows between unbounded preceding and current row
         ) as stretch
     from changes
+),
+
+stretches as (
+    select
+        system,
+        stretch,
+        prediction_set,
+        min(raw_score) as low,
+        max(raw_score) as high,
+        sum(count(*)) over (partition by system) as count_system,
+        count(*) over (partition by system) as count_stretches
+    from numbered
+    group by system, stretch, prediction_set
 )
 
+-- neighbouring stretches meet half way, because no score was seen between them
 select
     system,
-    stretch,
     prediction_set,
-    min(raw_score) as low,
-    max(raw_score) as high,
-    count(*) as count_interactions,
-    sum(count(*)) over (partition by system) as count_system
-from numbered
-group by system, stretch, prediction_set
-order by count_system desc, system, stretch
+    coalesce((lag(high) over by_score + low) / 2, low) as low,
+    coalesce((lead(low) over by_score + high) / 2, high) as high,
+    count_stretches,
+    dense_rank() over (order by count_system desc, system) as place
+from stretches
+window by_score as (partition by system order by stretch)
+order by place, stretch
 
 -- query: count_sets
 select prediction_set, count(*) as count_interactions

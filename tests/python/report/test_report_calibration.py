@@ -11,8 +11,8 @@ from test_report import add_metrics, add_run, make_warehouse
 from test_report_evidence import read_section, read_text
 
 from hcat import report
-from hcat.report import charts
-from hcat.report.calibration import figures
+from hcat.engine.warehouse import Warehouse
+from hcat.report import blocks, charts
 from hcat.report.calibration.section import choose_calibrated_metric, judge_calibration
 
 METRIC = "groundedness_similarity__mean"
@@ -294,7 +294,7 @@ def test_every_figure_and_table_is_there(section: str) -> None:
 
 
 def test_prediction_sets_are_drawn_where_they_decide(section: str) -> None:
-    for word in ("accepted", "undecided", "failed"):
+    for word in ("accepted", "accepted|failed", "failed"):
         assert charts.SET_COLOURS[word] in section
     assert "All are undecided" not in section
 
@@ -432,34 +432,23 @@ def test_groundedness_is_drawn_and_else_the_metric_with_most_labels() -> None:
     assert choose_calibrated_metric(rows[2:], labelled) is None
 
 
-def test_a_staircase_rises_half_way_between_two_scores() -> None:
-    rows = [
-        {"first_score": 0.0, "first_probability": 0.2, "last_score": 0.1, "last_probability": 0.2},
-        {"first_score": 0.2, "first_probability": 0.2, "last_score": 0.4, "last_probability": 0.8},
-    ]
-    assert figures.trace_curve(rows, is_staircase=True) == [
-        (0.0, 0.2),
-        (0.2, 0.2),
-        (pytest.approx(0.3), 0.2),
-        (pytest.approx(0.3), 0.8),
-        (0.4, 0.8),
-    ]
-    assert figures.trace_curve(rows, is_staircase=False) == [(0.0, 0.2), (0.1, 0.2), (0.2, 0.2), (0.4, 0.8)]
-
-
-def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score() -> None:
-    stretches = [
-        {"system": "a", "prediction_set": "failed", "low": 0.0, "high": 0.2},
-        {"system": "a", "prediction_set": "accepted|failed", "low": 0.4, "high": 0.5},
-        {"system": "b", "prediction_set": "accepted", "low": 0.1, "high": 0.9},
-    ]
-    assert figures.find_bands(stretches) == [
+def test_strips_meet_half_way_between_two_scores() -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "create table fct_evaluations as select * from (values (1, 'm', .0, 'failed'), (2, 'm', .2, 'failed'),"
+        " (3, 'm', .4, 'accepted|failed'), (4, 'm', .5, 'accepted|failed'), (5, 'm', .1, 'accepted'))"
+        " as rows (interaction_id, metric_name, raw_score, prediction_set);"
+        "create table fct_interactions as select number as interaction_id, if(number = 5, 'b', 'a') as system"
+        " from range(1, 6) as numbers(number)"
+    )
+    marts = {"fct_evaluations": frozenset[str](), "fct_interactions": frozenset[str]()}
+    rows = blocks.read(Warehouse(connection, marts), "list_set_stretches", metric_name="m")
+    assert [(row["system"], row["prediction_set"], float(row["low"]), float(row["high"])) for row in rows] == [
         ("a", "failed", 0.0, pytest.approx(0.3)),
-        ("a", "undecided", pytest.approx(0.3), 0.5),
-        ("b", "accepted", 0.1, 0.9),
+        ("a", "accepted|failed", pytest.approx(0.3), 0.5),
+        ("b", "accepted", 0.1, 0.1),
     ]
-    many = [{**stretches[0], "low": number, "high": number} for number in range(figures.MAXIMUM_STRETCHES + 1)]
-    assert figures.find_bands(many) == []
+    assert [row["count_stretches"] for row in rows] == [2, 2, 1]
 
 
 def test_few_scores_beside_a_threshold_are_drawn_one_by_one() -> None:
