@@ -22,20 +22,8 @@ MUTED_INK = "#56616d"
 GRID = "#dfe4ea"
 #: Line of a decided threshold; dashed wherever it is drawn, so that it needs no colour.
 DECISION_INK = "#b3261e"
-#: Decimals of a coordinate in pixels; a tenth is below what a screen or printer shows.
-COORDINATE_DECIMALS = 1
 
 _FONT = "Helvetica, Arial, sans-serif"
-
-
-def wrap(text: str, length: int) -> str:
-    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
-    if len(text) <= length:
-        return text
-    breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
-    split = breaks[-1] if breaks else length
-    first, second = text[:split].rstrip(), text[split:]
-    return f"{first}\n{second if len(second) <= length else second[: length - 1] + '…'}"
 
 
 def three_digits(value: float) -> str:
@@ -135,23 +123,8 @@ def _inline(svg: str, label: str) -> str:
     """Return ``svg`` for an HTML page: without name spaces, which HTML does not need, and with a label."""
     body = svg[svg.index("<svg") :]
     end = body.index(">")
-    opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
-    opening = re.sub(r'\sclass="[^"]*"', "", opening)
-    opening += f' role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"'
-    # every < in a text is escaped, so the pattern matches tags only
-    return opening + re.sub(r"<[^>]*>", _shorten_tag, body[end:])
-
-
-def _shorten_tag(tag: re.Match[str]) -> str:
-    """Return a tag without unused attributes, and with coordinates in tenths of a pixel."""
-    bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
-    return re.sub(
-        r'\s(?:d|transform)="[^"]*"',
-        lambda attribute: re.sub(
-            r"-?\d+\.\d+(?:e-?\d+)?", lambda one: f"{round(float(one[0]), COORDINATE_DECIMALS) + 0.0:g}", attribute[0]
-        ),
-        bare,
-    )
+    opening = re.sub(r'\s(?:xmlns(?::\w+)?|class)="[^"]*"', "", body[:end])
+    return f'{opening} role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"{body[end:]}'
 
 
 #: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
@@ -219,7 +192,7 @@ def draw_violins(
         boxes.append({"x": violin["quantile_25"], "x2": violin["quantile_75"], "y": centre})
         medians.append({"x": violin["quantile_50"], "y": centre})
         described = f"{three_digits(violin['quantile_50'])}  (n {violin['count_scored']:,})"
-        texts.append({"y": centre, "name": wrap(violin["name"], 22), "described": described})
+        texts.append({"y": centre, "name": violin["name"], "described": described})
     layers: list[Any] = [chart_of(texts).mark_rule(color=GRID).encode(y=y)]
     if areas:
         layers.append(
@@ -236,12 +209,7 @@ def draw_violins(
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
         *draw_points(medians, x, y, fill="#ffffff", stroke=INK, size=44),
     ]
-    # names of one or two lines, centred on the row
-    for count_lines, rise in ((1, 0.0), (2, -6.5)):
-        chosen = [row for row in texts if row["name"].count("\n") == count_lines - 1]
-        if chosen:
-            style: dict[str, Any] = {"dx": -8, "dy": rise, "fontSize": 11.5, "lineBreak": "\n", "lineHeight": 13}
-            layers.append(draw_texts(chosen, alt.value(0), y, "name", **style))
+    layers.append(draw_texts(texts, alt.value(0), y, "name", dx=-8, fontSize=11.5, limit=240))
     layers.append(draw_texts(texts, alt.value(270), y, "described", align="left", dx=8, color=MUTED_INK))
     return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
 

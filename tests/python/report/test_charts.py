@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hcat.report import charts
-from hcat.report.charts import wrap
 
 HOSTILE = '"><script>alert(1)</script> d="1.23456" class="x" transform="2.34567"'
 
@@ -74,14 +73,3 @@ def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
     svg = charts.draw_violins([make_violin(name, [0.1, 0.2], 0.1, 0.15, 0.2)], None, (0, 1), name, name)
     assert "<script" not in svg
     assert svg.startswith("<svg")
-    if name == HOSTILE:
-        # numbers in a name are no coordinates, and words no attributes
-        assert 'd="1.23456" class="x"' in svg.replace("&quot;", '"')
-
-
-@pytest.mark.parametrize(
-    ("text", "wrapped"),
-    [("cards", "cards"), ("fraud_and_security", "fraud_and_\nsecurity"), ("a" * 30, "a" * 12 + "\n" + "a" * 11 + "…")],
-)
-def test_long_names_break_into_two_lines(text: str, wrapped: str) -> None:
-    assert wrap(text, 12) == wrapped
