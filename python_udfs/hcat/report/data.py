@@ -185,12 +185,7 @@ def _find_gaps(
             "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
             "the full warehouse",
         ),
-        not source.has("fct_representativeness")
-        and Gap(
-            "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
-            " the mart fct_representativeness.",
-            "`dbt build` with the current version of hcat, over production logs and a test set",
-        ),
+        blocks.lacks_mart(source, "fct_representativeness", "How the test set differs from the queries of customers"),
         source.has("fct_representativeness")
         and all(row["_status"] != "compared" for row in rows)
         and Gap(

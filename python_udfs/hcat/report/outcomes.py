@@ -38,13 +38,7 @@ ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return scores, distributions and retrieval quality of the last build."""
-    return blocks.section(
-        blocks.fold(
-            "Distributions of scores",
-            *_describe_violins(source, build),
-            level=3,
-        ),
-    )
+    return blocks.section(*_describe_violins(source, build))
 
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
@@ -184,10 +178,7 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         "The width shows how many scores lie at a value; dots are every k-th score by rank. The bar spans the middle"
         " half of the scores, the white point is the median, and the dashed line is the decided threshold."
     )
-    return [
-        *shown,
-        blocks.paragraph(explained, "note"),
-    ]
+    return [*shown, blocks.paragraph(explained, "note")]
 
 
 def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:

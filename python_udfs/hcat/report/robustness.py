@@ -7,11 +7,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    format_difference,
-    format_difference_interval,
-    format_value,
-)
+from hcat.report.showing import format_difference, format_difference_interval, format_value
 from hcat.report.weaknesses import MEASUREMENTS
 from hcat.report.words import WORDS
 
@@ -60,11 +56,7 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
                 blocks.paragraph(_tell_headline(headline)),
             )
         ),
-        blocks.fold(
-            "Variation between answers to the same query",
-            replicated,
-            level=3,
-        ),
+        blocks.fold("Variation between answers to the same query", replicated, level=3),
         *groups,
         gaps=gaps,
         is_empty=not (pairs or replicated or groups),
@@ -148,12 +140,9 @@ SCOPES: Final = WORDS["query_groups"]["scopes"]
 
 def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], Gap | bool]:
     """Return true correctness and robustness as far as their marts exist, and what is missing."""
-    if not source.has("fct_robustness_groups", "fct_answer_correctness"):
-        what = (
-            "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
-            " fct_robustness_groups or fct_answer_correctness."
-        )
-        return [], Gap(what, blocks.REBUILD)
+    missing = source.lacks("fct_robustness_groups", "fct_answer_correctness")
+    if missing:
+        return [], blocks.lacks_mart(source, missing[0], "Robustness to paraphrased or otherwise changed queries")
     rates = blocks.query(
         source,
         "query_groups_list_rates",

@@ -83,18 +83,17 @@ def _find_gaps(source: Warehouse, stated: Sequence[Row], risks: Sequence[Row]) -
     unstated = {row["application"] for row in asked if row["application"]} - {row["application"] for row in stated}
     named = ", ".join(sorted(map(clean_label, unstated))[:MAXIMUM_APPLICATIONS])
     supply = "a row per application in the seed applications"
-    what = "urpose, limits, owner and materiality"
-    return [
-        not source.has("applications")
-        and Gap(
-            f"P{what} of the application: this copy of the warehouse lacks the seed applications.",
-            "the full warehouse with the seed applications",
-        ),
-        source.has("applications") and not stated and Gap(f"p{what}, which no log can tell", supply, "application"),
-        bool(stated and unstated)
-        and Gap(f"Purpose and owner of {named}: the seed applications has no row for them.", supply),
-        not source.has("risks") and Gap("Risks and their controls.", "the full warehouse with the seed risks"),
-        source.has("risks")
-        and not risks
-        and Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"),
-    ]
+    lacking = "this copy of the warehouse lacks the seed"
+    if not source.has("applications"):
+        purpose: Gap | bool = Gap(
+            f"Purpose, limits, owner and materiality: {lacking} applications.", "the full warehouse"
+        )
+    elif not stated:
+        purpose = Gap("purpose, limits, owner and materiality, which no log can tell", supply, "application")
+    else:
+        purpose = bool(unstated) and Gap(
+            f"Purpose and owner of {named}: the seed applications has no row for them.", supply
+        )
+    controls = Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks")
+    absent = Gap(f"Risks and their controls: {lacking} risks.", "the full warehouse")
+    return [purpose, not risks and (controls if source.has("risks") else absent)]

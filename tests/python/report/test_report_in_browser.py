@@ -23,7 +23,7 @@ SEEDS = Path(__file__).resolve().parents[3] / "seeds"
 PAIRS = (("topic", "query_type"), ("topic", "system"), ("query_type", "system"), ("topic", "language"))
 
 #: The report of 5,000 interactions stays below it.
-MAXIMUM_BYTES = 2_000_000
+MAXIMUM_BYTES = 1_000_000
 
 
 def list_metrics() -> list[tuple[object, ...]]:

@@ -7,24 +7,16 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import LABEL_CHARACTERS, clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.calibration.figures import (
-    PREFERRED_METRIC,
-    describe_curve,
-)
+from hcat.report.calibration.figures import PREFERRED_METRIC, describe_curve
 from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    EXCERPT_CHARACTERS,
-    format_level,
-    format_number,
-    format_percent,
-)
+from hcat.report.showing import EXCERPT_CHARACTERS, format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
-#: A warehouse without these tables was built before calibration existed.
-CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
 #: What the section shows if it is there.
 SHOWN_MARTS: Final = (
+    "fct_calibrators",
+    "fct_calibration_quality",
     "fct_conformal_coverage",
     "fct_metric_thresholds",
     "fct_score_bands",
@@ -51,20 +43,12 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
     labelled = {row["metric_name"]: row["count_labels"] for row in blocks.read(source, "section_count_labels")}
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
-    if not source.has(*CALIBRATION_MARTS):
-        told = (
-            "No calibration: this warehouse was built before hcat calibrated scores with labels. Run dbt build again"
-            " with the current version of hcat."
-        )
-        what = f"Calibration with labels of raters ({', '.join(CALIBRATION_MARTS)})."
-        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[Gap(what, blocks.REBUILD)])
     if not any([*(row["count_labels"] for row in (*calibrators, *quality)), *labelled.values()]):
         # the list of inputs says what labels would add, and how many
-        return blocks.section(*ratings, *judges, gaps=[_plan(source)], is_empty=not ratings)
+        return blocks.section(*ratings, *judges, gaps=[_plan(source), _find_missing(source)], is_empty=not ratings)
     chosen = choose_calibrated_metric(calibrators, labelled)
     names = sorted({row["metric_name"] for row in (*calibrators, *quality)})
     metrics = {metric["metric_name"]: metric for metric in build.metrics}
-    missing = source.lacks(*SHOWN_MARTS)
     return blocks.section(
         *(
             ratings
@@ -77,8 +61,13 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
         blocks.heading("Agreement between raters"),
         *_describe_agreement(source),
         *judges,
-        gaps=[bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)],
+        gaps=[_find_missing(source)],
     )
+
+
+def _find_missing(source: Warehouse) -> Gap | bool:
+    missing = source.lacks(*SHOWN_MARTS)
+    return bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)
 
 
 def _plan(source: Warehouse) -> Gap:
