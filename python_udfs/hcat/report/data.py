@@ -18,9 +18,7 @@ from hcat.report.showing import (
 from hcat.report.test_set import describe_grammar, describe_test_set
 from hcat.report.words import WORDS
 
-#: Rows of each table, and examples of each reason.
-MAXIMUM_REASONS: Final = 25
-MAXIMUM_UNTESTED: Final = 30
+#: Examples of each reason.
 MAXIMUM_EXAMPLES: Final = 3
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
 
@@ -125,8 +123,7 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
                 "examples": Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
             },
             rejects,
-            MAXIMUM_REASONS,
-            "reasons",
+            noun="reasons",
         ),
     ]
 
@@ -153,8 +150,7 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
             source,
             "list_deviations",
             "Segments that are untested or whose share differs; differences in percentage points.",
-            MAXIMUM_UNTESTED,
-            "segments",
+            noun="segments",
             shown={"difference": Column("Difference", _show_deviation)},
         ),
         level=3,

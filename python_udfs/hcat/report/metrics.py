@@ -20,22 +20,14 @@ FAMILIES: Final = yaml.safe_load(Path(__file__).with_name("families.yml").read_t
 PUBLIC_ACCURACY: Final = json.loads(Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8"))
 
 
-def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
+def describe_metrics(source: Warehouse, build: Build) -> Section:
     """Return the catalogue by family, primary metrics first, and the public accuracy."""
     families = sorted(group_by(build.metrics, "family").items())
     if not families:
         return blocks.section(
             gaps=[Gap("The catalogue of metrics: dim_metrics has no row.", "`dbt build` with rows in metric_catalog")]
         )
-    trusted = (
-        blocks.rich(
-            'The <a href="#calibration">calibration evidence</a> shows how far raters agree with it on these data.'
-        )
-        if is_calibrated
-        else "No rater has said yet how far it can be trusted on these data."
-    )
     return blocks.section(
-        blocks.paragraph(blocks.rich("A metric is a number that a program computes. {}", trusted)),
         _describe_accuracy(build.run),
         blocks.fold(
             "Formula and limits by family, with every metric",

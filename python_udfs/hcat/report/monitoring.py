@@ -1,14 +1,9 @@
 """Monitoring plan: drift, expiry of calibrations, and audits."""
 
-from typing import Final
-
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block, Gap, Section
 from hcat.report.showing import format_day
-
-#: Rows listed.
-MAXIMUM_DECISIONS: Final = 60
 
 
 def describe_monitoring(source: Warehouse) -> Section:
@@ -24,13 +19,11 @@ def describe_monitoring(source: Warehouse) -> Section:
                 source,
                 "list_validity",
                 "A calibration holds for one version class, until its labels are too old.",
-                MAXIMUM_DECISIONS,
             ),
             blocks.query(
                 source,
                 "count_audits",
                 "Audits: the labels of each month, tested against what the calibration promised.",
-                MAXIMUM_DECISIONS,
             ),
             level=3,
         ),

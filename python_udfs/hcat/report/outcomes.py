@@ -1,4 +1,4 @@
-"""Gates, and in the appendix scores by system, distributions, and retrieval quality."""
+"""Gates, and in the appendix distributions of scores."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ from hcat.report.showing import (
 )
 from hcat.report.words import QUERIES, WORDS
 
-MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
 MAXIMUM_VIOLIN_SCORES = 1000
 MAXIMUM_VIOLINS = 16
@@ -36,11 +35,6 @@ VIOLIN_METRICS = (
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 
-def describe_outcomes(source: Warehouse, build: Build) -> Section:
-    """Return scores, distributions and retrieval quality of the last build."""
-    return blocks.section(*_describe_violins(source, build))
-
-
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     """Return the gates of the last build; gates that do not pass come first."""
     last = source.rows(
@@ -49,7 +43,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
-    for row in rows[:MAXIMUM_GATES]:
+    for row in rows:
         shown.append(
             {
                 "anchor": to_anchor("gate", row["gate_name"]),
@@ -67,7 +61,6 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         )
     return {
         "rows": shown,
-        "count_left_out": max(0, len(rows) - MAXIMUM_GATES),
         "count_passing": sum(1 for row in rows if row["is_passing"]),
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
@@ -119,9 +112,6 @@ def show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
         blocks.fold(f"Gates that pass ({len(passing)})", _list_gates("", passing))
         if failing
         else _list_gates("Gates that pass.", passing),
-        blocks.paragraph(f"{gates['count_left_out']} more gates are in the warehouse and not shown here.", "note")
-        if gates["count_left_out"]
-        else None,
     ]
 
 
@@ -142,8 +132,8 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
     )
 
 
-def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
-    """Return violins by topic, one per metric, and the table behind them."""
+def describe_outcomes(source: Warehouse, build: Build) -> Section:
+    """Return the distributions of scores as violins by topic, one per metric."""
     names = [metric for metric, row in build.primary.items() if row["unit"] != "indicator"]
     ordered = [
         *(metric for metric in VIOLIN_METRICS if metric in names),
@@ -173,12 +163,12 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         more = f" {left_out} more segments are in the warehouse." if left_out else ""
         shown.append(blocks.picture(chart, f"{metric} by topic.{more}"))
     if not shown:
-        return [blocks.absent("No distribution by topic: no primary metric has scores.")]
+        return blocks.section(blocks.absent("No distribution by topic: no primary metric has scores."))
     explained = (
         "The width shows how many scores lie at a value; dots are every k-th score by rank. The bar spans the middle"
         " half of the scores, the white point is the median, and the dashed line is the decided threshold."
     )
-    return [*shown, blocks.paragraph(explained, "note")]
+    return blocks.section(*shown, blocks.paragraph(explained, "note"))
 
 
 def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:

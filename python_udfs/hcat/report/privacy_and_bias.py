@@ -16,9 +16,8 @@ from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 #: Answers named beside a leaked value.
 MAXIMUM_IDS: Final = 3
-#: Leaked values and gaps listed; the number left out is shown below them.
+#: Leaked values listed; the number left out is shown below them.
 MAXIMUM_LEAKS: Final = 25
-MAXIMUM_GAPS: Final = 60
 
 # Equal values are told apart where they stand as logged; only their number is shown.
 COUNT_DISTINCT: Final = f"""
@@ -126,9 +125,8 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
             " compares with the answer to the same query without a name or term.",
             {"verdict": Column("Verdict", _show_verdict, "")},
             rows,
-            MAXIMUM_GAPS,
-            "comparisons",
-            {"design": DESIGNS},
+            noun="comparisons",
+            words={"design": DESIGNS},
         ),
         gaps=gaps,
     )

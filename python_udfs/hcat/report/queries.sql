@@ -449,12 +449,6 @@ select count(distinct queries.query_id) as count_answered
 from fct_grammar_queries as queries
 inner join fct_interactions as interactions on queries.query_id = interactions.query_id
 
--- query: count_calls
-select model, call_status, count(*) as count_calls, sum(prompt_tokens + completion_tokens) as count_tokens
-from fct_grammar_calls
-group by model, call_status
-order by model, call_status
-
 -- query: list_stability
 select variation, method, reduction, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand, silhouette
 from fct_topic_stability
@@ -466,18 +460,6 @@ select sum(count_population) as count_chunks, sum(count_sampled) as count_sample
     sum(count_accepted) as count_accepted, bool_and(plan_status = 'all_chunks') as is_whole
 from fct_sampling_strata
 having count(*) > 0
-
--- query: count_reasons
-select reason, count(*) as count_rejected
-from fct_rejected_queries
-group by reason
-order by count_rejected desc, reason
-
--- query: test_set_count_calls
-select model, call_status, count(*) as count_calls
-from fct_generation_calls
-group by model, call_status
-order by model, call_status
 
 -- query: compare_gates
 with before as (select * from fct_threshold_gates where run_id = $signed_run),

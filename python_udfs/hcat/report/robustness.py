@@ -1,6 +1,6 @@
 """Robustness: comparison of versions, variation between answers to one query, and groups of queries."""
 
-from typing import Any, Final
+from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
@@ -8,7 +8,6 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import format_difference, format_difference_interval, format_value
-from hcat.report.weaknesses import MEASUREMENTS
 from hcat.report.words import WORDS
 
 #: Pairs of versions shown.
@@ -48,13 +47,9 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
     ]
     return blocks.section(
         *(
-            block
+            blocks.paragraph(blocks.rich("<strong>{application}, {baseline} → {candidate}:</strong> {caveats}", **pair))
             for pair in pairs
-            if (headline := pair["headline"])
-            for block in (
-                blocks.heading("{application}: {baseline} → {candidate}".format_map(pair)),
-                blocks.paragraph(_tell_headline(headline)),
-            )
+            if pair["caveats"]
         ),
         blocks.fold("Variation between answers to the same query", replicated, level=3),
         *groups,
@@ -65,7 +60,7 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
 
 #: Days below which a day may be what differs.
 FEW_DAYS: Final = 10
-#: Follow the answers of the headline.
+#: What a comparison of versions cannot tell.
 DAYS: Final = (
     "A version answered on few days ({days}), and few of its queries on several: a difference of days cannot be told"
     " from one of versions."
@@ -84,20 +79,19 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "baseline": clean_label(pair["baseline_version"]),
             "candidate": clean_label(pair["candidate_version"]),
             "headline": _find_headline(pair) if pair["family"] == "headline" else None,
+            "caveats": _list_caveats(pair),
         }
         for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
     ]
 
 
-def _tell_headline(row: Row) -> Any:
-    return blocks.rich(
-        "<strong>{}</strong> by {}, {}: {} → {}, gain {} {} on {:,} queries of {:,} clusters. {}",
-        row["words"].capitalize(),
-        *(row[each] for each in ("metric_name", "measurement", "baseline", "candidate", "difference", "interval")),
-        row["count_pairs"],
-        row["count_clusters"],
-        " ".join(part for part in (row["release"], row["needed"], row["days"], row["easier"], row["reason"]) if part),
-    )
+def _list_caveats(row: Row) -> str:
+    """Return what a comparison of versions cannot tell."""
+    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
+    found = [DAYS.format(days=row["count_days"])] if is_one_draw else []
+    if row["is_shared_easier"]:
+        found.append(EASIER.format(others=format_value(row["others_value"], row["measurement"])))
+    return " ".join(found)
 
 
 def _find_headline(row: Row) -> Row:
@@ -112,19 +106,13 @@ def _find_headline(row: Row) -> Row:
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
-    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
     return row | {
-        "measurement": MEASUREMENTS.get(measurement, measurement),
-        "baseline": format_value(row["baseline_value"], measurement),
-        "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "words": VERDICTS[row["verdict"]][1],
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
         "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
-        "days": DAYS.format(days=row["count_days"]) if is_one_draw else "",
-        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
         "unit": "" if measurement == "mean_score" else " percentage points",
     }
 
@@ -133,8 +121,6 @@ def _name_difference(difference: float, measurement: str) -> str:
     return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
 
 
-#: Rows of the table; the number left out is shown below it.
-MAXIMUM_RATES: Final = 72
 SCOPES: Final = WORDS["query_groups"]["scopes"]
 
 
@@ -148,7 +134,6 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
         "query_groups_list_rates",
         "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
         f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
-        MAXIMUM_RATES,
         words={"scope": SCOPES, "status": WORDS["query_groups"]["rate_statuses"]},
         scopes=list(SCOPES),
     )

@@ -11,9 +11,8 @@ from hcat.report.outcomes import show_verdict
 from hcat.report.showing import to_anchor
 from hcat.report.words import QUERIES
 
-#: Applications and risks shown.
+#: Applications shown.
 MAXIMUM_APPLICATIONS: Final = 12
-MAXIMUM_RISKS: Final = 60
 
 _GUIDANCE: Final = (
     blocks.rich(
@@ -47,8 +46,7 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
                 "control_gate": Column("Gate", lambda row: _show_gate(row, verdicts), ""),
             },
             risks,
-            MAXIMUM_RISKS,
-            "risks",
+            noun="risks",
         ),
         blocks.query(
             source,

@@ -3,7 +3,6 @@
 from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block
 from hcat.report.showing import format_number, format_percent, ratio
@@ -33,16 +32,16 @@ def describe_test_set(source: Warehouse) -> list[Block]:
 
 
 def _list_sentences(source: Warehouse) -> list[str]:
-    """Return what was drawn, how stable the topics are, and what was rejected and asked of a language model."""
+    """Return what was drawn, and how stable the topics are."""
     varied = {"seed": "other seeds"}
-    sentences = [
+    drawn = [
         f"All {row['count_chunks']:,} chunks were taken. Nothing was drawn: every weight is 1, without sampling error."
         if row["is_whole"]
         else f"{row['count_sampled']:,} of {row['count_chunks']:,} chunks drawn from {row['count_strata']:,} strata,"
         f" and {row['count_accepted']:,} queries were accepted (fct_sampling_strata)."
         for row in blocks.read(source, "count_drawn")
     ]
-    sentences += [
+    stability = [
         f"Stability ({varied.get(row['variation'], 'other samples of the texts')}): adjusted Rand index"
         f" {format_number(row['mean_adjusted_rand'])} on average and at least"
         f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
@@ -50,18 +49,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
         f" coefficient {format_number(row['silhouette'])}."
         for row in blocks.read(source, "list_stability")
     ]
-    rejected = ", ".join(
-        f"{blocks.say(row['reason'])} {row['count_rejected']:,}" for row in blocks.read(source, "count_reasons")
-    )
-    calls = ", ".join(
-        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
-        for row in blocks.read(source, "test_set_count_calls")
-    )
-    if rejected:
-        sentences.append(f"Rejected: {rejected} (fct_rejected_queries).")
-    if calls:
-        sentences.append(f"Calls of a language model: {calls} (fct_generation_calls holds every prompt and answer).")
-    return sentences
+    return drawn + stability
 
 
 CRITERIA: Final = WORDS["grammar"]["criteria"]
@@ -97,11 +85,6 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
         f"{row['count_rejected']:,} ({WORDS['grammar']['reasons'].get(row['reason'], row['reason'])})"
         for row in blocks.read(source, "count_rejected")
     )
-    calls = "; ".join(
-        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,},"
-        f" {row['count_tokens']:,} tokens"
-        for row in blocks.read(source, "count_calls")
-    )
     texts = " to ".join(map(str, sorted({made["fewest_texts"], made["most_texts"]})))
     told = (
         f"{made['count_templates']:,} SQL templates with {texts} texts each and {made['count_groups']:,} facts give"
@@ -112,5 +95,4 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
     for row in blocks.read(source, "count_answered"):
         share = format_percent(ratio(row["count_answered"], made["count_queries"]))
         told += f" Of these queries, {row['count_answered']:,} ({share}) were answered in the logs of this build."
-    told += " fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."
-    return told + (f" Calls of a language model, without a row of a table in a prompt: {calls}." if calls else "")
+    return f"{told} fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."
