@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from hcat.engine.warehouse import Row
 
-#: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
-SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
+#: Okabe and Ito (2008), two that stand out on white; shapes and words repeat what the colours say.
+SERIES_COLOURS = ("#0072b2", "#d55e00")
 INK = "#1c2733"
 MUTED_INK = "#56616d"
 GRID = "#dfe4ea"

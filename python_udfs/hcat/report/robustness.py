@@ -33,18 +33,11 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         "logs in which two versions of an application answer the same queries",
         "versions",
     )
-    has_mart = source.has("fct_replicate_variation")
     unrepeated = not replicated and Gap(
         "whether the same query gets the same answer",
-        "logs in which one system answers the same query several times"
-        + ("" if has_mart else ", and the mart fct_replicate_variation"),
-        "samples" if has_mart else "",
+        "logs in which one system answers the same query several times",
+        "samples",
     )
-    gaps = [
-        blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
-        unrepeated,
-        gap_of_groups,
-    ]
     return blocks.section(
         *(
             blocks.paragraph(blocks.rich("<strong>{application}, {baseline} → {candidate}:</strong> {caveats}", **pair))
@@ -53,7 +46,11 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         ),
         blocks.fold("Variation between answers to the same query", replicated, level=3),
         *groups,
-        gaps=gaps,
+        gaps=[
+            blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
+            blocks.lacks_mart(source, "fct_replicate_variation", "Variation between answers", unrepeated),
+            gap_of_groups,
+        ],
         is_empty=not (pairs or replicated or groups),
     )
 

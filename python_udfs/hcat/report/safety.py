@@ -1,14 +1,10 @@
 """Risk and safety: refusals, screened queries and behaviour under attack."""
 
-from typing import Final
-
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.words import WORDS
-
-ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
 
 
 def describe_safety(source: Warehouse, build: Build) -> Section:
@@ -18,7 +14,7 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
         "list_refusals",
         "Wrong refusals and wrong answers: answers compared with the expected behaviour of the query, by system and"
         f" query type, with {build.level} intervals over clusters.",
-        words={"rate_kind": ERROR_KINDS},
+        words={"rate_kind": WORDS["safety"]["error_kinds"]},
     )
     flags = blocks.query(
         source,
@@ -29,11 +25,8 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
     )
     changed = blocks.read(source, "list_adversarial")
     gaps: list[Gap | bool] = [
-        Gap(f"{what}: {mart} is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
-        for shown, what, mart in (
-            (refusals, "Refusals compared with the expected behaviour", "fct_safety_rates"),
-            (flags, "Screened queries", "fct_safety_rates"),
-        )
+        Gap(f"{what}: fct_safety_rates is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
+        for shown, what in ((refusals, "Refusals compared with the expected behaviour"), (flags, "Screened queries"))
         if shown is None
     ]
     unattacked = not any(row["_is_adversarial"] for row in changed) and Gap(

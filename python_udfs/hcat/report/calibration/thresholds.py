@@ -153,4 +153,4 @@ def _compare_methods(
         f"score of {metric_name}",
         f"Scores of accepted and failed answers of {metric_name} beside its threshold; see the table",
     )
-    return [blocks.picture(chart, caption, behind)]
+    return [blocks.picture(chart, caption), blocks.fold("Table behind the figure", behind)]
