@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError, read_queries
-from hcat.report.data import SCORE_STATUSES
 from hcat.review.texts import LOGGED_CONTEXTS, LOGGED_INTERACTIONS, LOGGED_TABLES
 
 QUERIES: Final = read_queries(Path(__file__).with_name("queries.sql"))
-#: Words that the page writes as numbers, as those of SCORE_STATUSES: their place in the list is the number.
+#: Words that the page writes as numbers: their place in the list is the number.
+SCORE_STATUSES: Final = (
+    "scored", "truncated", "refused", "not_applicable", "missing_input", "unsupported_language", "failed",
+)  # fmt: skip
 OUTCOMES: Final = ("answered", "refused", "empty")
 VERDICTS: Final = ("acceptable", "failing", "undecided", "not judged")
 LABELS: Final = ("accepted", "failed", "not rated")

@@ -9,7 +9,6 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
-from hcat.report.data import SCORE_STATUSES
 from hcat.report.decision import describe_decisions
 from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
@@ -70,7 +69,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],
         "applications": read.applications.labels,
         "versions": read.versions.labels,
-        "statuses": list(SCORE_STATUSES),
+        "statuses": list(data.SCORE_STATUSES),
         "outcomes": list(data.OUTCOMES),
         "verdicts": list(data.VERDICTS),
         "labels": list(data.LABELS),

@@ -18,7 +18,6 @@ from hcat.language.display import clean_label
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
-    SENTENCE_CHARACTERS,
     as_markup,
     format_interval,
     format_number,
@@ -45,13 +44,8 @@ _TEXTS: Final = {
     "adds": ANSWER_CHARACTERS,
     "description": EXCERPT_CHARACTERS,
     "admission_reason": EXCERPT_CHARACTERS,
-    "message": EXCERPT_CHARACTERS,
     "mitigation": ANSWER_CHARACTERS,
-    "rationale": SENTENCE_CHARACTERS,
-    "reason": EXCERPT_CHARACTERS,
-    "statement": SENTENCE_CHARACTERS,
     "supply": ANSWER_CHARACTERS,
-    "verdict_reason": EXCERPT_CHARACTERS,
     "what": ANSWER_CHARACTERS,
 }
 
@@ -85,11 +79,6 @@ class Column(NamedTuple):
     title: str
     show: Callable[[Row], Any]
     kind: str = "number"
-
-
-def text_of(name: str) -> Column:
-    """Return the column of the texts of a name, which some rows lack."""
-    return Column(name, lambda row: row.get(name, "–"))
 
 
 def section(*blocks: Block | None, gaps: Iterable[Gap | bool] = (), is_empty: bool = False) -> Section:
@@ -149,15 +138,14 @@ def fold(title: str, *blocks: Block | None, level: int = 0, anchor: str = "") ->
     return {"kind": "fold", "title": title, "blocks": kept, "level": level, "anchor": anchor}
 
 
-def picture(svg: str, caption: str, behind: Block | None = None, kind: str = "scroll") -> Block:
-    """Return a picture with its caption and the table of its figures, folded behind it."""
-    folded = fold("Table behind the figure", behind)
-    return {"kind": "picture", "svg": as_markup(svg), "caption": caption, "class": kind, "behind": folded}
+def picture(svg: str, caption: str) -> Block:
+    """Return a picture with its caption."""
+    return {"kind": "picture", "svg": as_markup(svg), "caption": caption}
 
 
-def card(header: Sequence[Any], groups: Sequence[Sequence[tuple[str, Any]]], **parts: Any) -> Block:
-    """Return a card: a header, groups of names with texts, and optionally `anchor`, `note` and `chips`."""
-    return {"kind": "card", "header": header, "groups": groups, "anchor": "", "note": "", "chips": (), **parts}
+def card(header: Sequence[Any], groups: Sequence[Sequence[tuple[str, Any]]], anchor: str, note: str) -> Block:
+    """Return a card: a header, groups of names with texts, and a note below them."""
+    return {"kind": "card", "header": header, "groups": groups, "anchor": anchor, "note": note}
 
 
 def table(
@@ -250,11 +238,9 @@ def _describe_column(name: str, rows: Sequence[Row], words: Mapping[Any, str]) -
 # Cells
 
 
-def say(value: Any, meanings: Mapping[str, str] | None = None) -> str:
+def say(value: Any) -> str:
     """Return a word of a closed vocabulary as people read it."""
-    if value is None:
-        return "–"
-    return (meanings or {}).get(value, str(value).replace("_", " "))
+    return "–" if value is None else str(value).replace("_", " ")
 
 
 def find_interval(row: Row, name: str, unit: str | None = None) -> str:

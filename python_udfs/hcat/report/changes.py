@@ -23,9 +23,6 @@ from hcat.report.signing import DECISIONS, SEED
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 
-#: Rows of each list; the number left out is shown below it.
-MAXIMUM_ROWS: Final = 20
-
 EVENTS: Final = WORDS["changes"]["events"]
 
 
@@ -232,8 +229,7 @@ def _show_compared(signed: Mapping[str, Any], level: str) -> list[Block | None]:
                 Column("Limit", _show_limits),
             ),
             signed["gates"],
-            MAXIMUM_ROWS,
-            "gates",
+            noun="gates",
         )
         or blocks.paragraph("No gate changed its verdict or its limit."),
         blocks.table(
@@ -245,8 +241,7 @@ def _show_compared(signed: Mapping[str, Any], level: str) -> list[Block | None]:
                 Column("Segment", describe_segment, "wide"),
             ),
             findings,
-            len(EVENTS) * MAXIMUM_ROWS,
-            "findings",
+            noun="findings",
         )
         or blocks.paragraph("No finding was opened, closed or confirmed."),
         blocks.table(
@@ -275,7 +270,7 @@ _BOTH: Final = ("before=Signed build", "after=This build")
 
 
 def _list_texts(caption: str, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(caption, ("what", *_BOTH), rows, MAXIMUM_ROWS)
+    return blocks.table(caption, ("what", *_BOTH), rows)
 
 
 def _name_gate(row: Row) -> Any:

@@ -15,36 +15,15 @@ import numpy.typing as npt
 
 from hcat.engine.warehouse import Row
 
-#: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
-SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
-SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+#: Okabe and Ito (2008), two that stand out on white; shapes and words repeat what the colours say.
+SERIES_COLOURS = ("#0072b2", "#d55e00")
 INK = "#1c2733"
 MUTED_INK = "#56616d"
 GRID = "#dfe4ea"
 #: Line of a decided threshold; dashed wherever it is drawn, so that it needs no colour.
 DECISION_INK = "#b3261e"
-#: Decimals of a coordinate in pixels; a tenth is below what a screen or printer shows.
-COORDINATE_DECIMALS = 1
 
 _FONT = "Helvetica, Arial, sans-serif"
-
-
-def shorten(text: str, length: int) -> str:
-    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle."""
-    if len(text) <= length:
-        return text
-    tail = length // 3
-    return f"{text[: length - tail - 1]}…{text[-tail:]}"
-
-
-def wrap(text: str, length: int) -> str:
-    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
-    if len(text) <= length:
-        return text
-    breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
-    split = breaks[-1] if breaks else length
-    first, second = text[:split].rstrip(), text[split:]
-    return f"{first}\n{second if len(second) <= length else second[: length - 1] + '…'}"
 
 
 def three_digits(value: float) -> str:
@@ -144,83 +123,8 @@ def _inline(svg: str, label: str) -> str:
     """Return ``svg`` for an HTML page: without name spaces, which HTML does not need, and with a label."""
     body = svg[svg.index("<svg") :]
     end = body.index(">")
-    opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
-    opening = re.sub(r'\sclass="[^"]*"', "", opening)
-    opening += f' role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"'
-    # every < in a text is escaped, so the pattern matches tags only
-    return opening + re.sub(r"<[^>]*>", _shorten_tag, body[end:])
-
-
-def _shorten_tag(tag: re.Match[str]) -> str:
-    """Return a tag without unused attributes, and with coordinates in tenths of a pixel."""
-    bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
-    return re.sub(
-        r'\s(?:d|transform)="[^"]*"',
-        lambda attribute: re.sub(
-            r"-?\d+\.\d+(?:e-?\d+)?", lambda one: f"{round(float(one[0]), COORDINATE_DECIMALS) + 0.0:g}", attribute[0]
-        ),
-        bare,
-    )
-
-
-#: Share of the span of the axis that stays free at each end.
-AXIS_MARGIN = 0.06
-#: Names of weeks that stand side by side below a picture of weeks.
-MAXIMUM_WEEK_LABELS = 10
-
-
-def draw_weeks(
-    panels: Sequence[tuple[str, Sequence[Row], tuple[float, float] | None]], weeks: Sequence[str], label: str
-) -> str:
-    """Return weekly means (week, mean_score and its bounds, is_marked) as SVG, each panel over its reference band."""
-    import altair as alt
-
-    if not panels or not weeks:
-        raise ValueError(f"a figure of weeks needs panels and weeks, got {len(panels)} and {len(weeks)}")
-    numbers = {week: number for number, week in enumerate(weeks)}
-    width, height = 620, 96
-    x_scale = alt.Scale(domain=[-0.5, len(weeks) - 0.5], nice=False, zero=False)
-    x = alt.X("x:Q", scale=x_scale, axis=None)
-    step = -(-len(weeks) // MAXIMUM_WEEK_LABELS)
-    names = [{"x": number, "text": week} for number, week in enumerate(weeks) if number % step == 0]
-    charts = []
-    for position, (title, values, band) in enumerate(panels):
-        bounds = [one[f"mean_{end}"] for one in values for end in ("score", "lower", "upper")] + list(band or ())
-        bounds = [bound for bound in bounds if bound is not None]
-        low, high = (min(bounds), max(bounds)) if bounds else (0.0, 1.0)
-        margin = 2 * AXIS_MARGIN * (high - low) or 0.05
-        y = alt.Y(
-            "y:Q",
-            scale=alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False),
-            axis=alt.Axis(title=None, tickCount=4, domain=False),
-        )
-        layers: list[Any] = []
-        if band is not None:
-            stripe = [{"x": -0.5, "x2": len(weeks) - 0.5, "y": band[0], "y2": band[1]}]
-            layers.append(
-                chart_of(stripe).mark_rect(color="#d3d9e0", opacity=0.7).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-            )
-        bars = [
-            (float(numbers[one["week"]]), one["mean_lower"], float(numbers[one["week"]]), one["mean_upper"])
-            for one in values
-            if one["mean_lower"] is not None and one["mean_upper"] is not None
-        ]
-        if bars:
-            layers.append(draw_strokes(bars, x, y, SERIES_COLOURS[0], 1.8, 1))
-        points = [{"x": numbers[one["week"]], "y": one["mean_score"], "is_marked": one["is_marked"]} for one in values]
-        layers.append(chart_of(points).mark_line(color=SERIES_COLOURS[0], strokeWidth=1).encode(x=x, y=y))
-        for is_marked, symbol, size, colour in (
-            (False, "circle", 45, SERIES_COLOURS[0]),
-            (True, "diamond", 130, DECISION_INK),
-        ):
-            chosen = [point for point in points if point["is_marked"] is is_marked]
-            layers += draw_points(chosen, x, y, shape=symbol, size=size, color=colour)
-        if position == len(panels) - 1:
-            style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
-            layers.append(draw_texts(names, x, alt.value(height), **style))
-        heading = alt.TitleParams(wrap(title, 90).split("\n"), fontSize=12.5, anchor="start", offset=6)
-        charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
-    return finish(alt.vconcat(*charts, spacing=16), label)
+    opening = re.sub(r'\s(?:xmlns(?::\w+)?|class)="[^"]*"', "", body[:end])
+    return f'{opening} role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"{body[end:]}'
 
 
 #: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
@@ -288,7 +192,7 @@ def draw_violins(
         boxes.append({"x": violin["quantile_25"], "x2": violin["quantile_75"], "y": centre})
         medians.append({"x": violin["quantile_50"], "y": centre})
         described = f"{three_digits(violin['quantile_50'])}  (n {violin['count_scored']:,})"
-        texts.append({"y": centre, "name": wrap(violin["name"], 22), "described": described})
+        texts.append({"y": centre, "name": violin["name"], "described": described})
     layers: list[Any] = [chart_of(texts).mark_rule(color=GRID).encode(y=y)]
     if areas:
         layers.append(
@@ -305,12 +209,7 @@ def draw_violins(
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
         *draw_points(medians, x, y, fill="#ffffff", stroke=INK, size=44),
     ]
-    # names of one or two lines, centred on the row
-    for count_lines, rise in ((1, 0.0), (2, -6.5)):
-        chosen = [row for row in texts if row["name"].count("\n") == count_lines - 1]
-        if chosen:
-            style: dict[str, Any] = {"dx": -8, "dy": rise, "fontSize": 11.5, "lineBreak": "\n", "lineHeight": 13}
-            layers.append(draw_texts(chosen, alt.value(0), y, "name", **style))
+    layers.append(draw_texts(texts, alt.value(0), y, "name", dx=-8, fontSize=11.5, limit=240))
     layers.append(draw_texts(texts, alt.value(270), y, "described", align="left", dx=8, color=MUTED_INK))
     return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
 
@@ -330,144 +229,85 @@ def _spread_dots(
 
 
 #: Prediction sets: decided as the two classes are drawn elsewhere, but pale; undecided is grey.
-SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
+SET_COLOURS = {"accepted": "#8cc1e0", "accepted|failed": "#d3d9e0", "failed": "#f0a67a"}
 
 
 def draw_score_against_label(
-    points: Sequence[tuple[float, int, float]],
-    curve: Sequence[tuple[float, float]],
-    bands: Sequence[tuple[str, str, float, float]],
+    points: Sequence[Row],
+    curve: Sequence[Row],
+    bands: Sequence[Row],
     domain: tuple[float, float],
     axis_title: str,
     label: str,
+    *,
+    is_staircase: bool,
 ) -> str:
-    """Return labels over their score, the curve, and below them bands (group, word, low, high) of sets, as SVG."""
+    """Return labels over their score, the curve, and below them the bands of prediction sets by system, as SVG."""
     import altair as alt
 
-    groups = list(dict.fromkeys(group for group, *_ in bands))
-    strip, gap, jitter_height = 0.075, 0.02, 0.10
-    floor = -0.17 - len(groups) * (strip + gap)
-    x = score_axis(domain, title=axis_title, grid=False)
-    y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
     axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
-    y = alt.Y("y:Q", scale=y_scale, axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.16, 1.16], nice=False, zero=False), axis=axis)
+    x, scores = score_axis(domain, title=axis_title, grid=False), score_axis(domain, title=None, grid=False)
     layers: list[Any] = []
-    if bands:
-        strips = [
-            {
-                "x": low,
-                "x2": high,
-                "y": -0.17 - groups.index(group) * (strip + gap),
-                "y2": -0.17 - groups.index(group) * (strip + gap) - strip,
-                "fill": SET_COLOURS[word],
-            }
-            for group, word, low, high in bands
-        ]
-        names = [
-            {"y": -0.17 - number * (strip + gap) - strip / 2, "text": shorten(name, 26)}
-            for number, name in enumerate(groups)
-        ]
-        layers += [
-            chart_of(strips)
-            .mark_rect(stroke="#ffffff", strokeWidth=0.5)
-            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
-            draw_texts(names, alt.value(0), y, dx=-6),
-        ]
     for is_accepted, colour, shape in ((1, SERIES_COLOURS[0], "circle"), (0, SERIES_COLOURS[1], "square")):
         chosen = [
-            {
-                "x": round(score, 4),
-                "y": round(1.03 + jitter * jitter_height if is_accepted else -0.03 - jitter * jitter_height, 3),
-            }
-            for score, point_label, jitter in points
-            if point_label == is_accepted
+            {"x": row["raw_score"], "y": (1.03 if is_accepted else -0.13) + row["jitter"] / 10}
+            for row in points
+            if row["human_label"] == is_accepted
         ]
-        layers += draw_points(chosen, x, y, color=colour, shape=shape, size=20, opacity=0.55)
-    line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
-    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
-    height = 270 + 24 * len(groups)
+        layers += draw_points(chosen, scores, y, color=colour, shape=shape, size=20, opacity=0.55)
+    line = [{"x": row["score"], "y": row["probability"]} for row in curve]
+    steps = "step" if is_staircase else "linear"
+    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2, interpolate=steps).encode(x=scores, y=y))
     heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
-    picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
-    return finish(picture, label)
+    strips = [
+        {"x": row["low"], "x2": row["high"], "system": row["system"], "fill": SET_COLOURS[row["prediction_set"]]}
+        for row in bands
+    ]
+    below = (
+        chart_of(strips)
+        .mark_rect(stroke="#ffffff")
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=alt.Y("system:N", sort=None, axis=alt.Axis(title=None, domain=False, ticks=False, labelLimit=160)),
+            fill=alt.Fill("fill:N", scale=None),
+        )
+    )
+    above = alt.layer(*layers).properties(width=400, height=270, title=heading)
+    return finish(alt.vconcat(above, below.properties(width=400, height=alt.Step(24)), spacing=4), label)
 
 
-def draw_thresholds(
+def draw_densities(
     densities: Sequence[tuple[str, Sequence[float]]],
-    thresholds: Sequence[tuple[str, str, float]],
-    methods: Sequence[str],
-    series: Sequence[str],
     decided: float | None,
     domain: tuple[float, float],
     axis_title: str,
     label: str,
 ) -> str:
-    """Return densities of accepted and failed scores above thresholds (method, series, value) as SVG."""
+    """Return densities of accepted and failed scores beside the threshold in force as SVG."""
     import altair as alt
 
     if not any(scores for _, scores in densities):
-        raise ValueError("a figure of thresholds needs scores, got none")
+        raise ValueError("a figure of densities needs scores, got none")
     width = 520
     x = score_axis(domain, title=axis_title)
-    density_x = score_axis(domain, title=None, labels=False, ticks=False) if methods else x
-    density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
     layers: list[Any] = []
     for number, (name, scores) in enumerate(densities):
         colour = SERIES_COLOURS[number]
         if not scores:
             continue
         if is_sparse(scores):
-            ticks = [{"x": score, "y": 0, "y2": 0.25} for score in sorted(set(scores))]
             layers.append(
-                chart_of(ticks)
-                .mark_rule(color=colour, strokeWidth=1.4)
-                .encode(x=density_x, y=density_y, y2=alt.Y2("y2:Q"))
+                draw_strokes([(score, 0, score, 0.25) for score in sorted(set(scores))], x, y, colour, 1.4, 1)
             )
         else:
-            positions, density = estimate_density(scores)
-            area = [
-                {"x": position, "y": height}
-                for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True)
-            ]
-            layers.append(
-                chart_of(area)
-                .mark_area(color=colour, opacity=0.22, line={"color": colour, "strokeWidth": 1.6})
-                .encode(x=density_x, y=density_y)
-            )
+            positions, density = (values.round(4).tolist() for values in estimate_density(scores))
+            area = [{"x": position, "y": height} for position, height in zip(positions, density, strict=True)]
+            line = {"color": colour, "strokeWidth": 1.6}
+            layers.append(chart_of(area).mark_area(color=colour, opacity=0.22, line=line).encode(x=x, y=y))
         place = (alt.value(width + 10), alt.value(4 + 17 * number))
         layers.append(draw_texts([{"text": name}], *place, align="left", baseline="top", fontSize=12, color=colour))
-    layers += draw_decision(decided, density_x, "decided")
-    parts = [alt.layer(*layers).properties(width=width, height=140)]
-    if methods:
-        step = 0.8 / max(len(series), 1)
-        data = [
-            {
-                "x": value,
-                "y": methods.index(method) + 0.5 + (series.index(name) - (len(series) - 1) / 2) * step,
-                "series": name,
-            }
-            for method, name, value in thresholds
-        ]
-        y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
-        legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
-        colours, shapes = (
-            alt.Scale(domain=list(series), range=list(marks[: len(series)]))
-            for marks in (SERIES_COLOURS, SERIES_SHAPES)
-        )
-        borders = [{"y": number} for number in range(len(methods) + 1)]
-        rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
-        rows += draw_decision(decided, x, "decided")[:1]
-        if data:
-            rows.append(
-                chart_of(data)
-                .mark_point(filled=True, size=44, opacity=1)
-                .encode(
-                    x=x,
-                    y=y,
-                    color=alt.Color("series:N", scale=colours, legend=legend),
-                    shape=alt.Shape("series:N", scale=shapes, legend=legend),
-                )
-            )
-        names = [{"y": number + 0.5, "text": name} for number, name in enumerate(methods)]
-        rows.append(draw_texts(names, alt.value(0), y, dx=-10, fontSize=12))
-        parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
-    return finish(alt.vconcat(*parts, spacing=4), label)
+    layers += draw_decision(decided, x, "decided")
+    return finish(alt.layer(*layers).properties(width=width, height=140), label)

@@ -1,4 +1,4 @@
-"""Data and sampling: records landed and rejected, composition of the interactions, and interactions without a score."""
+"""Data and sampling: systems, records landed and rejected, the test set and how it differs from production."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -14,52 +14,13 @@ from hcat.report.showing import (
     format_difference_interval,
     format_period,
     format_points,
-    ratio,
 )
 from hcat.report.test_set import describe_grammar, describe_test_set
 from hcat.report.words import WORDS
 
-#: Rows of each table, segments of each dimension, and examples of each reason.
-MAXIMUM_REASONS: Final = 25
-MAXIMUM_DELETIONS: Final = 20
-MAXIMUM_UNTESTED: Final = 30
-MAXIMUM_SEGMENTS: Final = 8
+#: Examples of each reason.
 MAXIMUM_EXAMPLES: Final = 3
-SCORE_STATUSES: Final = (
-    "scored",
-    "truncated",
-    "refused",
-    "not_applicable",
-    "missing_input",
-    "unsupported_language",
-    "failed",
-)
-
-COUNT_STATUSES: Final = f"""
-select metrics.metric_name, metrics.family, metrics.requires,
-    {", ".join(f"count(*) filter (where evaluations.score_status = '{word}') as {word}" for word in SCORE_STATUSES)}
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-group by metrics.metric_name, metrics.family, metrics.requires
-order by bool_or(metrics.is_primary) desc, metrics.family, metrics.metric_name
-"""
-
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
-
-# Each metric applies to interactions of its own; the metric that applies to most of them shows the composition.
-DESCRIBE_COMPOSITION: Final = f"""
-select
-    dimension,
-    segment,
-    max(count_interactions) as count_interactions,
-    max(count_clusters) as count_clusters,
-    bool_and(is_small) as is_small
-from fct_marginal_weaknesses
-where dimension <> 'all'
-group by dimension, segment
-qualify row_number() over (partition by dimension order by max(count_interactions) desc, segment) <= {MAXIMUM_SEGMENTS}
-order by dimension, count_interactions desc, segment
-"""
 
 
 def read_counts(source: Warehouse) -> Row | None:
@@ -69,19 +30,17 @@ def read_counts(source: Warehouse) -> Row | None:
 
 
 def describe_data(source: Warehouse, counts: Row | None) -> Section:
-    """Return counts of landed and rejected records, the composition of the interactions, and what has no score."""
+    """Return systems, counts of landed and rejected records, and the test set beside production."""
     documents = blocks.read(source, "count_documents")
     records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     test_set = describe_test_set(source)
     return blocks.section(
         *_describe_counts(source, counts, documents),
-        *_describe_deletions(source),
+        _describe_deletions(source),
         *_describe_records(source, records),
-        _describe_composition(source, counts),
         _describe_representativeness(source),
         *test_set,
         *describe_grammar(source),
-        *_describe_statuses(source),
         gaps=_find_gaps(source, records, documents, bool(test_set)),
     )
 
@@ -95,8 +54,14 @@ def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[
     if documents and documents[0]["count_queries"]:
         logged = f"{documents[0]['count_queries']:,} queries"
     size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
+    languages = ", ".join(
+        f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
+        for row in blocks.read(source, "count_languages")
+    )
     return [
-        blocks.facts([("Interactions", size), ("Knowledge base", base), ("Test set", logged)]),
+        blocks.facts(
+            [("Interactions", size), ("Languages", languages), ("Knowledge base", base), ("Test set", logged)]
+        ),
         blocks.query(
             source,
             "describe_systems",
@@ -124,28 +89,14 @@ def say_what_was_deleted(source: Warehouse) -> str:
     return " ".join(parts)
 
 
-def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = blocks.read(source, "list_deletions")
-    if not rows:
-        return []
+def _describe_deletions(source: Warehouse) -> Block | None:
     told = say_what_was_deleted(source)
-    weeks = max((row["weeks_before"] for row in rows if row["weeks_before"]), default=None)
+    if not told:
+        return None
+    weeks = source.rows("select max(weeks_before) as last from fct_deletions", ["fct_deletions"])[0]["last"]
     if weeks is not None:
         told += f" Weekly means go on with the sums. All else in this report speaks of interactions from {weeks} on."
-    return [
-        blocks.paragraph(told),
-        blocks.fold(
-            "Deletions on request",
-            blocks.table(
-                "The digest is the SHA-256 over the sorted SHA-256 of the interaction ids. It proves which ids were"
-                " deleted, and names none.",
-                {"ids_sha256": Column("Digest of the ids", lambda row: row["ids_sha256"], "code")},
-                rows,
-                MAXIMUM_DELETIONS,
-                "deletions",
-            ),
-        ),
-    ]
+    return blocks.paragraph(f"{told} fct_deletions has the proof.")
 
 
 def _mask(text: str | None) -> str:
@@ -172,8 +123,7 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
                 "examples": Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
             },
             rejects,
-            MAXIMUM_REASONS,
-            "reasons",
+            noun="reasons",
         ),
     ]
 
@@ -181,22 +131,6 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
 def _show_reject(example: Row) -> Any:
     place = f"{clean_label(example['file'])}, row {example['place']}:"
     return blocks.rich("{} {}", blocks.small(place), blocks.code(_mask(example["excerpt"])))
-
-
-def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None:
-    total = counts["count_interactions"] if counts else 0
-    rows = source.rows(DESCRIBE_COMPOSITION, ["fct_marginal_weaknesses"])
-    return blocks.fold(
-        "Composition of the interactions",
-        blocks.table(
-            f"Interactions by segment, the {MAXIMUM_SEGMENTS} largest of each dimension. Subjects without queries are"
-            " not evaluated.",
-            ("dimension", "segment", "count_interactions", "count_clusters", "share", "is_small=Few clusters"),
-            [{**row, "share": ratio(row["count_interactions"], total)} for row in rows],
-            len(rows),
-        ),
-        level=3,
-    )
 
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
@@ -216,8 +150,7 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
             source,
             "list_deviations",
             "Segments that are untested or whose share differs; differences in percentage points.",
-            MAXIMUM_UNTESTED,
-            "segments",
+            noun="segments",
             shown={"difference": Column("Difference", _show_deviation)},
         ),
         level=3,
@@ -236,32 +169,6 @@ def _show_deviation(row: Row) -> Any:
     return blocks.with_interval(format_points(row["difference"]), interval)
 
 
-def _describe_statuses(source: Warehouse) -> list[Block | None]:
-    rows = source.rows(COUNT_STATUSES, ["fct_evaluations", "dim_metrics"])
-    if not rows:
-        return [blocks.absent("No evaluation row: without interactions there is nothing to score.")]
-    languages = ", ".join(
-        f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
-        for row in blocks.read(source, "count_languages")
-    )
-    present = [status for status in SCORE_STATUSES if any(row[status] for row in rows)]
-    return [
-        blocks.fold(
-            "Interactions without a score",
-            blocks.table(
-                "Every metric has one row per interaction; its status says why there is no score. missing_input: the"
-                " logs lack what the metric needs. unsupported_language: the encoder or the classifier does not read"
-                " the language of the answer. refused: the answer is a refusal. not_applicable: the metric does not"
-                f" apply. failed: the computation failed. Languages of the answers: {languages or 'none'}.",
-                ("metric_name", "family", *(f"{status}={status}" for status in present), "requires=Needs"),
-                rows,
-                len(rows),
-            ),
-            level=3,
-        )
-    ]
-
-
 def _find_gaps(
     source: Warehouse, records: Sequence[Row], documents: Sequence[Row], has_test_set: bool
 ) -> list[Gap | bool]:
@@ -274,12 +181,7 @@ def _find_gaps(
             "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
             "the full warehouse",
         ),
-        not source.has("fct_representativeness")
-        and Gap(
-            "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
-            " the mart fct_representativeness.",
-            "`dbt build` with the current version of hcat, over production logs and a test set",
-        ),
+        blocks.lacks_mart(source, "fct_representativeness", "How the test set differs from the queries of customers"),
         source.has("fct_representativeness")
         and all(row["_status"] != "compared" for row in rows)
         and Gap(

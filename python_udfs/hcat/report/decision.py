@@ -90,12 +90,8 @@ MAXIMUM_SENTENCES: Final = 3
 
 
 def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:
-    """Return a card for each interaction, with its scores and the evidence of its weakest sentences."""
+    """Return a card for each interaction, with the evidence of its weakest sentences."""
     keys = [row["interaction_id"] for row in rows]
-    scores = group_by(
-        blocks.read(source, "list_scores_of", interaction_ids=keys),
-        "interaction_id",
-    )
     evidence = group_by(
         blocks.read(
             source,
@@ -106,13 +102,10 @@ def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Bl
         ),
         "interaction_id",
     )
-    return [
-        _show_card(row, scores.get(row["interaction_id"], []), evidence.get(row["interaction_id"], []), explorer)
-        for row in rows
-    ]
+    return [_show_card(row, evidence.get(row["interaction_id"], []), explorer) for row in rows]
 
 
-def _show_card(row: Row, scores: Sequence[Row], evidence: Sequence[Row], explorer: str) -> Block:
+def _show_card(row: Row, evidence: Sequence[Row], explorer: str) -> Block:
     header = [
         blocks.rich("<b>{}. {}</b>", row["reading_rank"], str(row["verdict"]).replace("_", " ")),
         blocks.code(clean_label(row["interaction_id"])),
@@ -134,23 +127,7 @@ def _show_card(row: Row, scores: Sequence[Row], evidence: Sequence[Row], explore
         [exchange, *(_show_evidence(sentence) for sentence in evidence)],
         anchor=to_anchor("answer", row["interaction_id"]),
         note="" if evidence else "No evidence by sentence: the interaction has no retrieved context with text.",
-        chips=[
-            (score["is_failing"], _show_score(score)) for score in scores if score["score_status"] != "missing_input"
-        ],
     )
-
-
-def _show_score(score: Row) -> Any:
-    value = str(score["score_status"]).replace("_", " ")
-    if score["raw_score"] is not None:
-        value = format_number(score["raw_score"])
-    verdict = ""
-    if score["is_failing"] is not None:
-        side = "beyond" if score["is_failing"] else "within"
-        verdict = f"{side} {format_number(score['threshold'])}"
-    if score["admission"] == "not_admitted":
-        verdict += " (shown, not admitted)"
-    return blocks.rich("{} <b>{}</b> {}", score["metric_name"], value, verdict)
 
 
 def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:

@@ -111,21 +111,20 @@ def build_context(
     gates = describe_gates(source, build.run)
     claims = describe_claims(source)
     changes = describe_changes(source, build)
-    calibration = describe_calibration(source, build)
     labels = describe_labels(source)
     changed = show_changes(changes, build.level)
     appendix = {
         "scope": describe_scope(source, gates["rows"]),
         "data": describe_data(source, counts),
-        "metrics": describe_metrics(source, build, not calibration.is_empty),
+        "metrics": describe_metrics(source, build),
         "outcomes": describe_outcomes(source, build),
-        "calibration": calibration,
+        "calibration": describe_calibration(source, build),
         "weaknesses": describe_weaknesses(source, claims),
         "privacy": describe_privacy(source),
         "bias": describe_bias(source, build),
         "robustness": describe_robustness(source, build),
         "safety": describe_safety(source, build),
-        "monitoring": describe_monitoring(source, build, gates["count_all"]),
+        "monitoring": describe_monitoring(source),
     }
     sections = {name: leave_out_switched_off(source, section) for name, section in appendix.items()}
     limitations = describe_limitations(source, build, sections, dict(SECTIONS), gates["rows"])

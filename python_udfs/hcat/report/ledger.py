@@ -11,7 +11,6 @@ from hcat.report.blocks import Block, Column, Section
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
 from hcat.report.words import WORDS
 
-MAXIMUM_BUILDS: Final = 10
 VOID_DECISIONS: Final = WORDS["ledger"]["void_decisions"]
 #: Columns that marts got since hcat 0.1.0 and that pages read: a mart without its column is of an earlier version.
 _ADDED_COLUMNS: Final = (
@@ -122,8 +121,7 @@ def describe_ledger(build: Build) -> Section:
                 "code_hash",
             ),
             [{**row, "code_hash": str(row["code_hash"])[:16]} for row in build.runs],
-            MAXIMUM_BUILDS,
-            "builds",
+            noun="builds",
         ),
     )
 

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.ledger import VOID_DECISIONS, Build
+from hcat.report.ledger import Build
 from hcat.report.showing import group_by, to_anchor
 
 #: By metric family: what it measures, its formula, what it cannot see, and who proposed it.
@@ -19,31 +19,16 @@ FAMILIES: Final = yaml.safe_load(Path(__file__).with_name("families.yml").read_t
 #: Accuracy of groundedness on public labels, by name of the classifier.
 PUBLIC_ACCURACY: Final = json.loads(Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8"))
 
-#: A published copy lacks this table; dim_metrics repeats a part of it.
-DECISIONS: Final = "int_threshold_decisions"
-LIST_DECISIONS: Final = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
-MAXIMUM_DECISIONS: Final = 60
 
-
-def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
-    """Return the catalogue by family, primary metrics first, the decisions on thresholds, and the public accuracy."""
+def describe_metrics(source: Warehouse, build: Build) -> Section:
+    """Return the catalogue by family, primary metrics first, and the public accuracy."""
     families = sorted(group_by(build.metrics, "family").items())
     if not families:
         return blocks.section(
             gaps=[Gap("The catalogue of metrics: dim_metrics has no row.", "`dbt build` with rows in metric_catalog")]
         )
-    trusted = (
-        blocks.rich(
-            'The <a href="#calibration">calibration evidence</a> shows how far raters agree with it on these data.'
-        )
-        if is_calibrated
-        else "No rater has said yet how far it can be trusted on these data."
-    )
     return blocks.section(
-        blocks.paragraph(blocks.rich("A metric is a number that a program computes. {}", trusted)),
         _describe_accuracy(build.run),
-        blocks.heading("Threshold decisions"),
-        *_describe_decisions(source, build),
         blocks.fold(
             "Formula and limits by family, with every metric",
             *(block for family, metrics in families for block in _describe_family(family, metrics)),
@@ -71,49 +56,6 @@ def _describe_accuracy(run: Row | None) -> Block | None:
             **accuracy,
         )
     )
-
-
-def _describe_decisions(source: Warehouse, build: Build) -> list[Block | None]:
-    """Return the decisions on thresholds by date of expiry; from dim_metrics where this copy lacks them."""
-    if source.has(f"{DECISIONS}.valid_until", f"{DECISIONS}.decided_by"):
-        rows = source.rows(LIST_DECISIONS, [DECISIONS])
-    else:
-        decided = [metric for metric in build.metrics if metric["decision_name"] is not None]
-        rows = [{**metric, "rationale": metric.get("decision_rationale")} for metric in decided]
-        rows.sort(key=lambda row: (str(row["valid_until"] or ""), row["decision_name"]))
-    if not rows:
-        return [blocks.absent("No threshold has been decided, so no metric has a failure rate. There is no default.")]
-    started = build.run["started_at"].date() if build.run else None
-    for row in rows:
-        ends = row["valid_until"]
-        row["days_left"] = None if started is None or ends is None else (ends - started).days
-    return [
-        blocks.table(
-            "People decide every threshold; a metric without one has no failure rate, and there is no default. Days are"
-            " counted from the start of the build. The first page marks an expired decision.",
-            (
-                "decision_name",
-                "threshold",
-                "decided_by",
-                "valid_until",
-                "days_left",
-                Column("State", _show_state, ""),
-                "rationale",
-            ),
-            [{**row, "threshold": row.get("decided_threshold", row["threshold"])} for row in rows],
-            MAXIMUM_DECISIONS,
-            "decisions",
-        )
-    ]
-
-
-def _show_state(row: Row) -> Any:
-    void = VOID_DECISIONS.get(row.get("decision_status") or "")
-    if void:
-        return blocks.lines(blocks.pill("failed", "✗ void"), blocks.small(void))
-    if row["days_left"] is not None and row["days_left"] < 0:
-        return blocks.pill("failed", "✗ expired")
-    return blocks.pill("undecided", "? provisional") if row["is_provisional"] else blocks.pill("passed", "✓ approved")
 
 
 def _describe_family(family: str, metrics: Sequence[Row]) -> list[Block | None]:

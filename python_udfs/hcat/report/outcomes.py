@@ -1,4 +1,4 @@
-"""Gates, and in the appendix scores by system, distributions, and retrieval quality."""
+"""Gates, and in the appendix distributions of scores."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,14 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import (
-    MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
     distinct_labels,
-    format_interval,
     format_number,
     format_points,
     to_anchor,
 )
 from hcat.report.words import QUERIES, WORDS
 
-MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
 MAXIMUM_VIOLIN_SCORES = 1000
 MAXIMUM_VIOLINS = 16
@@ -38,19 +35,6 @@ VIOLIN_METRICS = (
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 
-def describe_outcomes(source: Warehouse, build: Build) -> Section:
-    """Return scores, distributions and retrieval quality of the last build."""
-    return blocks.section(
-        blocks.heading("Scores by system"),
-        _describe_overview(source, build),
-        blocks.fold(
-            "Distributions of scores",
-            *_describe_violins(source, build),
-            level=3,
-        ),
-    )
-
-
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     """Return the gates of the last build; gates that do not pass come first."""
     last = source.rows(
@@ -59,7 +43,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
-    for row in rows[:MAXIMUM_GATES]:
+    for row in rows:
         shown.append(
             {
                 "anchor": to_anchor("gate", row["gate_name"]),
@@ -77,7 +61,6 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         )
     return {
         "rows": shown,
-        "count_left_out": max(0, len(rows) - MAXIMUM_GATES),
         "count_passing": sum(1 for row in rows if row["is_passing"]),
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
@@ -129,9 +112,6 @@ def show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
         blocks.fold(f"Gates that pass ({len(passing)})", _list_gates("", passing))
         if failing
         else _list_gates("Gates that pass.", passing),
-        blocks.paragraph(f"{gates['count_left_out']} more gates are in the warehouse and not shown here.", "note")
-        if gates["count_left_out"]
-        else None,
     ]
 
 
@@ -152,46 +132,14 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
     )
 
 
-def _describe_overview(source: Warehouse, build: Build) -> Block | None:
-    systems = blocks.read(source, "describe_systems")
-    labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
-    # with one system, the row of all interactions would repeat its row
-    measured = [
-        row
-        for row in blocks.read(source, "measure_systems")
-        if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
-    ]
-    if not measured:
-        return blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")
-    return blocks.table(
-        f"Scores with {build.level} intervals. They are no failure rates: those weigh all criteria and labels, and"
-        " stand in the first section. A dash means that no threshold has been decided or that there is no score.",
-        (
-            "metric_name",
-            Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
-            "count_scored",
-            "count_clusters",
-            "mean_score",
-            "threshold",
-            "share_failing=Beyond the threshold",
-            "share_failing_of_all=The same, refusals counted",
-            Column("May decide", lambda row: ADMITTED.get(row["admission"], "–"), ""),
-            "is_small=Few clusters",
-        ),
-        measured,
-        len(measured),
-    )
-
-
-def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
-    """Return violins by topic, one per metric, and the table behind them."""
+def describe_outcomes(source: Warehouse, build: Build) -> Section:
+    """Return the distributions of scores as violins by topic, one per metric."""
     names = [metric for metric, row in build.primary.items() if row["unit"] != "indicator"]
     ordered = [
         *(metric for metric in VIOLIN_METRICS if metric in names),
         *(metric for metric in names if metric not in VIOLIN_METRICS),
     ]
     shown: list[Block | None] = []
-    found: dict[str, dict[str, str]] = {}
     for metric in ordered:
         if len(shown) == len(VIOLIN_METRICS):
             break
@@ -206,7 +154,6 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
             group["name"] = labels[group["segment"]]
-            found.setdefault(group["name"], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
         domain = _score_domain(row, [score for group in drawn for score in group["scores"]])
         words = f"Distribution of {metric} by topic: density, points, quartiles, median and number of scores"
@@ -216,32 +163,12 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         more = f" {left_out} more segments are in the warehouse." if left_out else ""
         shown.append(blocks.picture(chart, f"{metric} by topic.{more}"))
     if not shown:
-        return [blocks.absent("No distribution by topic: no primary metric has scores.")]
+        return blocks.section(blocks.absent("No distribution by topic: no primary metric has scores."))
     explained = (
         "The width shows how many scores lie at a value; dots are every k-th score by rank. The bar spans the middle"
         " half of the scores, the white point is the median, and the dashed line is the decided threshold."
     )
-    return [
-        *shown,
-        blocks.paragraph(explained, "note"),
-        blocks.fold(
-            "Table behind the figures",
-            blocks.table(
-                "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
-                (
-                    "group=Topic",
-                    *map(blocks.text_of, dict.fromkeys(metric for cells in found.values() for metric in cells)),
-                ),
-                [{"group": group, **cells} for group, cells in found.items()],
-                len(found),
-            ),
-        ),
-    ]
-
-
-def _show_quartiles(row: Row) -> str:
-    quartiles = format_interval(row["quantile_25"], row["quantile_75"])
-    return f"{format_number(row['quantile_50'])} {quartiles} n {row['count_scored']:,}"
+    return blocks.section(*shown, blocks.paragraph(explained, "note"))
 
 
 def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:

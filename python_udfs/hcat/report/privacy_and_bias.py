@@ -16,9 +16,8 @@ from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
 #: Answers named beside a leaked value.
 MAXIMUM_IDS: Final = 3
-#: Leaked values and gaps listed; the number left out is shown below them.
+#: Leaked values listed; the number left out is shown below them.
 MAXIMUM_LEAKS: Final = 25
-MAXIMUM_GAPS: Final = 60
 
 # Equal values are told apart where they stand as logged; only their number is shown.
 COUNT_DISTINCT: Final = f"""
@@ -49,12 +48,6 @@ def describe_privacy(source: Warehouse) -> Section:
             " searched for names, because they have no answer, are in another language, or the search is switched off."
             " Every answer was searched for identifiers. A count of zero does not prove that no personal data was"
             " present; docs/privacy.md gives the error rates. All values are masked here and in every mart."
-        ),
-        blocks.query(
-            source,
-            "count_findings",
-            "Distinct values per answer, by where they occurred before the answer. Gates count leaked values of counted"
-            " types only.",
         ),
         gaps=[blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers", unread)],
     )
@@ -118,13 +111,6 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
     (counts,) = blocks.read(source, "count_verdicts")
-    caption = (
-        f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
-        " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"
-        " query without a name or term."
-    )
-    found = [row for row in rows if row["verdict"] == "gap_found"]
-    others = [row for row in rows if row["verdict"] != "gap_found"]
     return blocks.section(
         blocks.paragraph(
             f"Of the comparisons between groups of people, {counts['count_found']:,} found a gap,"
@@ -133,20 +119,16 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
             " Equivalence means that it is shown to be smaller than the margin; only equivalence supports a claim that"
             " there is no bias. A gap in logged traffic may also come from what the groups ask."
         ),
-        _list_gaps(f"Gaps found. {caption}", found),
-        blocks.fold("Equivalences and inconclusive comparisons", _list_gaps(caption, others)),
+        blocks.table(
+            "Gaps first, then equivalences. The difference is the mean of the first segment minus that of the second,"
+            f" with its {build.level} interval over whole clusters. answer_length is in characters; answer_similarity"
+            " compares with the answer to the same query without a name or term.",
+            {"verdict": Column("Verdict", _show_verdict, "")},
+            rows,
+            noun="comparisons",
+            words={"design": DESIGNS},
+        ),
         gaps=gaps,
-    )
-
-
-def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        caption,
-        {"verdict": Column("Verdict", _show_verdict, "")},
-        rows,
-        MAXIMUM_GAPS,
-        "comparisons",
-        {"design": DESIGNS},
     )
 
 

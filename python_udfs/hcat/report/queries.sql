@@ -184,8 +184,9 @@ order by is_untested desc, abs(difference) desc nulls last, dimension, segment
 
 -- query: sample_labelled
 -- A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
-select interaction_id, raw_score, calibrated_probability, human_label,
-    count(*) over (partition by human_label) as count_labels
+select raw_score, human_label, count(*) over (partition by human_label) as count_labels,
+    -- the same for the same interaction: where its point stands among those of its label
+    md5_number_lower('jitter' || interaction_id) % 1000 / 1000 as jitter
 from fct_evaluations
 where metric_name = $metric_name and human_label is not null and raw_score is not null
 qualify row_number() over (
@@ -207,38 +208,12 @@ with scored as (
     where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
 )
 
-select
-    min(raw_score) as first_score,
-    arg_min(calibrated_probability, raw_score) as first_probability,
-    max(raw_score) as last_score,
-    arg_max(calibrated_probability, raw_score) as last_probability
+select distinct
+    unnest([min(raw_score), max(raw_score)]) as score,
+    unnest([arg_min(calibrated_probability, raw_score), arg_max(calibrated_probability, raw_score)]) as probability
 from scored
 group by bucket
-order by first_score
-
--- query: measure_curve
--- The table behind the curve: ten groups of equally many scored answers by rising score.
-with ranked as (
-    select
-        raw_score,
-        calibrated_probability,
-        human_label,
-        ntile(10) over (order by raw_score, interaction_id) as tenth
-    from fct_evaluations
-    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
-)
-
-select
-    min(raw_score) as score,
-    min(calibrated_probability) as probability,
-    count(*) as count_scored,
-    count(*) filter (where human_label = 1) as "count_accepted=Labelled accepted",
-    count(*) filter (where human_label = 0) as "count_failed=Labelled failed",
-    max(raw_score) as _highest_score,
-    max(calibrated_probability) as _highest_probability
-from ranked
-group by tenth
-order by tenth
+order by score, probability
 
 -- query: list_set_stretches
 -- Stretches of the score with one prediction set, per system.
@@ -268,19 +243,32 @@ numbered as (
             partition by system order by raw_score, prediction_set rows between unbounded preceding and current row
         ) as stretch
     from changes
+),
+
+stretches as (
+    select
+        system,
+        stretch,
+        prediction_set,
+        min(raw_score) as low,
+        max(raw_score) as high,
+        sum(count(*)) over (partition by system) as count_system,
+        count(*) over (partition by system) as count_stretches
+    from numbered
+    group by system, stretch, prediction_set
 )
 
+-- neighbouring stretches meet half way, because no score was seen between them
 select
     system,
-    stretch,
     prediction_set,
-    min(raw_score) as low,
-    max(raw_score) as high,
-    count(*) as count_interactions,
-    sum(count(*)) over (partition by system) as count_system
-from numbered
-group by system, stretch, prediction_set
-order by count_system desc, system, stretch
+    coalesce((lag(high) over by_score + low) / 2, low) as low,
+    coalesce((lead(low) over by_score + high) / 2, high) as high,
+    count_stretches,
+    dense_rank() over (order by count_system desc, system) as place
+from stretches
+window by_score as (partition by system order by stretch)
+order by place, stretch
 
 -- query: count_sets
 select prediction_set, count(*) as count_interactions
@@ -296,81 +284,6 @@ select
     count(*) filter (where is_drifting) as count_drifting,
     max(window_start) as last_window
 from fct_metric_drift
-
--- query: list_drifting
-select metric_name, segment, window_start as "window_start=Window", window_weeks as "window_weeks=Weeks", difference,
-    difference_lower, difference_upper, statistic, limit_value as "limit_value=Limit", q_value as "q_value=q",
-    count_reference as "count_reference=n reference", count_window as "count_window=n window", dimension as _dimension,
-    detail as _detail
-from fct_metric_drift
-where is_drifting
-order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
-
--- query: list_weekly_series
--- The main metrics over all interactions, and before them the series that drift.
-with drifting as (
-    select metric_name, dimension, segment, min(q_value) as q_value
-    from fct_metric_drift
-    where is_drifting and metric_name is not null
-    group by metric_name, dimension, segment
-),
-
-series as (
-    select metric_name, dimension, segment
-    from fct_metric_weeks
-    group by metric_name, dimension, segment
-)
-
-select series.*, drifting.metric_name is not null as is_drifting
-from series
-left join drifting
-    on
-        series.metric_name = drifting.metric_name
-        and series.dimension = drifting.dimension
-        and series.segment = drifting.segment
-where
-    drifting.metric_name is not null
-    or (series.dimension = 'all' and list_contains($metric_names::varchar[], series.metric_name))
-order by
-    is_drifting desc,
-    drifting.q_value nulls last,
-    list_position($metric_names::varchar[], series.metric_name) nulls last,
-    series.metric_name,
-    series.dimension,
-    series.segment
-limit $maximum
-
--- query: list_weeks
-select strftime(week_start, '%Y-%m-%d') as week, count_scored, mean_score, mean_lower, mean_upper,
-    exists (
-        select 1 from fct_metric_drift as drift
-        where
-            drift.metric_name = $metric_name and drift.dimension = $dimension and drift.segment = $segment
-            and drift.is_drifting and weeks.week_start between drift.window_start and drift.window_end
-    ) as is_marked
-from fct_metric_weeks as weeks
-where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and week_start is not null
-    and mean_score is not null
-order by week_start
-
--- query: find_band
--- The band of the shortest window, inside the range of the metric: where the mean of a week raises no alarm.
-select greatest(drift.band_lower, metrics.range_low) as band_lower, least(drift.band_upper, metrics.range_high) as band_upper,
-    drift.reference_start, drift.reference_end
-from fct_metric_drift as drift
-left join dim_metrics as metrics on drift.metric_name = metrics.metric_name and metrics.is_primary
-where
-    drift.metric_name = $metric_name
-    and drift.dimension = $dimension
-    and drift.segment = $segment
-    and drift.test = 'mean_shift'
-    and drift.band_lower is not null
-order by drift.window_weeks
-limit 1
 
 -- query: list_validity
 select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
@@ -389,17 +302,6 @@ select
 from fct_audit_tests
 group by metric_name, test
 order by metric_name, test
-
--- query: list_scores_of
-select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
-    evaluations.threshold, evaluations.is_failing, metrics.admission
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where
-    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
-    and metrics.is_primary
-    and metrics.unit <> 'indicator'
-order by evaluations.interaction_id, metrics.family, evaluations.metric_name
 
 -- query: list_evidence_of
 -- The least grounded sentence first, then sentences with numbers, names or words that context and query lack.
@@ -454,18 +356,6 @@ select
 from fct_conversations
 where count_turns > 1
 
--- query: count_findings
-select
-    entity_type,
-    any_value(entity_class) as entity_class,
-    count(*) filter (where exposure = 'in_query') as count_in_query,
-    count(*) filter (where exposure = 'in_context') as count_in_context,
-    count(*) filter (where exposure = 'leaked') as count_leaked,
-    bool_and(is_counted) as "is_counted=Counted by gates"
-from fct_privacy_findings
-group by entity_type
-order by count_leaked desc, entity_type
-
 -- query: list_leaks
 select findings.interaction_id, interactions.system, findings.entity_type, findings.masked, findings.rule,
     interactions.answer
@@ -502,47 +392,15 @@ select
 from fct_bias_gaps
 
 -- query: list_pairs
-select
-    application,
-    baseline_version,
-    candidate_version,
-    bool_or(is_latest) as is_latest,
-    max(count_pairs) as count_pairs,
-    sum(count_segments_without_rule)::bigint as count_without_rule,
-    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
-    sum(count_segments_without_scores)::bigint as count_without_scores
-from fct_version_comparisons
-group by application, baseline_version, candidate_version
-order by is_latest desc, application, baseline_version, candidate_version
-
--- query: list_comparisons
--- One row per metric: the measurement that is tested, else the share failing, else the mean.
+-- One row per pair of versions: its headline, if it has one.
 select *
 from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension = 'all'
+where dimension = 'all'
 qualify row_number() over (
-    partition by metric_name
-    order by
-        q_value is null,
-        difference is null,
-        list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
+    partition by application, baseline_version, candidate_version
+    order by family = 'headline' desc nulls last, q_value nulls last, metric_name, measurement
 ) = 1
-order by family = 'headline' desc nulls last, q_value nulls last, metric_name
-
--- query: list_changed_segments
-select *
-from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension <> 'all'
-    and verdict in ('better', 'worse', 'lower_by_design')
-order by verdict desc, q_value, metric_name, dimension, segment
+order by is_latest desc, application, baseline_version, candidate_version
 
 -- query: list_variation
 select system, metric_name, count_replicated_queries as "count_replicated_queries=Queries",
@@ -586,22 +444,10 @@ from fct_rejected_grammar_queries
 group by reason
 order by count_rejected desc, reason
 
--- query: count_queries
-select hypothesis, style, count(*) as count_queries, count(distinct query_group) as "count_groups=Facts"
-from fct_grammar_queries
-group by hypothesis, style
-order by hypothesis, style
-
 -- query: count_answered
 select count(distinct queries.query_id) as count_answered
 from fct_grammar_queries as queries
 inner join fct_interactions as interactions on queries.query_id = interactions.query_id
-
--- query: count_calls
-select model, call_status, count(*) as count_calls, sum(prompt_tokens + completion_tokens) as count_tokens
-from fct_grammar_calls
-group by model, call_status
-order by model, call_status
 
 -- query: list_stability
 select variation, method, reduction, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand, silhouette
@@ -609,40 +455,11 @@ from fct_topic_stability
 where is_current
 order by variation
 
--- query: list_strata
-select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
-    weighting_status, count_accepted, count_accepted_effective, plan_status
+-- query: count_drawn
+select sum(count_population) as count_chunks, sum(count_sampled) as count_sampled, count(*) as count_strata,
+    sum(count_accepted) as count_accepted, bool_and(plan_status = 'all_chunks') as is_whole
 from fct_sampling_strata
-order by count_population desc, stratum_label
-
--- query: test_set_count_queries
-with queries as (
-    select query_type, expected_behaviour, generator, true as is_accepted from fct_test_queries
-    union all
-    select query_type, expected_behaviour, generator, false as is_accepted from fct_rejected_queries
-)
-
-select
-    query_type,
-    expected_behaviour,
-    generator,
-    count(*) as count_candidates,
-    count(*) filter (where is_accepted) as count_accepted
-from queries
-group by query_type, expected_behaviour, generator
-order by query_type, expected_behaviour, generator
-
--- query: count_reasons
-select reason, count(*) as count_rejected
-from fct_rejected_queries
-group by reason
-order by count_rejected desc, reason
-
--- query: test_set_count_calls
-select model, call_status, count(*) as count_calls
-from fct_generation_calls
-group by model, call_status
-order by model, call_status
+having count(*) > 0
 
 -- query: compare_gates
 with before as (select * from fct_threshold_gates where run_id = $signed_run),
@@ -932,19 +749,6 @@ from cells
 group by test_status
 order by count_cells desc, test_status
 
--- query: measure_systems
--- Bounds of means lie inside the range of the metric.
-select
-    weaknesses.* replace (
-        if(mean_score_lower is null, null, greatest(mean_score_lower, metrics.range_low)) as mean_score_lower,
-        if(mean_score_upper is null, null, least(mean_score_upper, metrics.range_high)) as mean_score_upper
-    ),
-    metrics.admission
-from fct_marginal_weaknesses as weaknesses
-inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
-where weaknesses.dimension in ('all', 'system') and metrics.is_primary
-order by metrics.family, weaknesses.metric_name, weaknesses.dimension, weaknesses.segment
-
 -- query: list_gates
 select *
 from fct_threshold_gates
@@ -995,21 +799,18 @@ with rates as (
     ) = 1
 )
 
-select system, scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
+select
+    system,
+    nullif(hypothesis || ' = ' || side, 'all = all') as side,
+    scope as "scope=Answers counted",
+    if(gap_rule = 'every_side', 'wrong on all sides', null) as gap,
+    count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
     count_answers, gap_share as "gap_share=λ", robustness as "robustness=R", robustness_lower, robustness_upper,
-    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status,
-    hypothesis as _hypothesis, side as _side, gap_rule as _gap_rule
+    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status
 from rates
 -- groups of one answer have no contexts to compare
 where gap_rule = 'own_side' or scope = 'all'
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
-
--- query: list_groups
-select system, example_query, count_correct as "count_correct=Right answers", count_answers, faulty_module,
-    count_retrieval_errors, count_language_model_errors, query_group as _query_group
-from fct_robustness_groups
-where hypothesis = 'all' and group_type = 'non_robust'
-order by share_correct, count_answers desc, system, query_group
 
 -- query: count_retrieval_causes
 select
@@ -1022,29 +823,6 @@ select
 from fct_retrieval_quality
 group by system
 order by count(distinct interaction_id) desc, system
-
--- query: count_failure_causes
-select
-    metric_name,
-    count(*) as count_failing,
-    count(*) filter (where fault = 'retrieval') as count_retrieval,
-    count(*) filter (where fault = 'generation') as count_generation,
-    count(*) filter (where fault = 'undetermined') as count_undetermined
-from fct_failure_causes
-group by metric_name
-order by count_failing desc, metric_name
-
--- query: count_versions
-select
-    application,
-    application_version as "application_version=Version",
-    count(*) as count_interactions,
-    count(distinct cluster_id) as count_clusters,
-    min(asked_at) as "first_asked_at=First asked",
-    max(asked_at) as "last_asked_at=Last asked"
-from fct_interactions
-group by application, application_version
-order by application, application_version
 
 -- query: list_refusals
 select system, category as "category=Query type", rate_kind as "rate_kind=Error", count_checked, count_clusters,
@@ -1095,19 +873,6 @@ from fct_safety_rates
 where rate_kind = 'flag_raised'
 order by category, system
 
--- query: list_toxicity_errors
-select target_group, classifier_name, error_kind as "error_kind=Error", count_probes as "count_probes=n", share_errors,
-    share_errors_lower, share_errors_upper
-from fct_toxicity_error_rates
-order by error_kind, target_group <> 'all', target_group
-
--- query: list_system_calibration
-select system, share_accepted, mean_prediction as "mean_prediction=Mean probability", difference, difference_low,
-    difference_high, count_labels, count_clusters, null as result
-from fct_system_calibration
-where metric_name = $metric_name
-order by system
-
 -- query: list_bands
 select lower_bound as "lower_bound=Score from", upper_bound as "upper_bound=To below", count_labels,
     count_failed as "count_failed=Failed by raters", failure_rate, failure_rate_low, failure_rate_high, count_clusters
@@ -1124,22 +889,17 @@ from fct_judge_agreement
 where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
 order by compared_with, method, metric_name, reference, statistic
 
--- query: list_deletions
-select deleted_at as "deleted_at=Deleted", command, count_interactions, count_evaluations, count_texts, weeks_before, reason,
-    ids_sha256
-from fct_deletions
-order by deletion_number desc
-
 -- query: count_documents
 select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks,
     (select count(*) from dim_queries) as count_queries
 from dim_documents
 
--- query: list_labels_needed
-select metric_name, purpose, count_labels_needed, count_labels as "count_labels=Labels present", count_labels_missing,
-    label_status, target as _target, confidence as _confidence, power as _power, share_decidable as _share_decidable
+-- query: find_labels_needed
+select metric_name, count_labels_needed, target, confidence
 from fct_labels_needed
-order by metric_name, purpose desc, target
+where purpose = 'half_width' and count_labels_needed is not null
+order by metric_name <> $preferred, metric_name, target
+limit 1
 
 -- query: list_risks
 select risk_id as "risk_id=Risk", description as "description=What can happen", mitigation, metric_name, control_gate,

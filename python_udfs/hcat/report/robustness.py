@@ -1,33 +1,25 @@
 """Robustness: comparison of versions, variation between answers to one query, and groups of queries."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label, clean_text
+from hcat.language.display import clean_label
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.blocks import Block, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    QUERY_CHARACTERS,
-    format_difference,
-    format_difference_interval,
-    format_value,
-)
-from hcat.report.weaknesses import MEASUREMENTS, show_difference
+from hcat.report.showing import format_difference, format_difference_interval, format_value
 from hcat.report.words import WORDS
 
-#: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
+#: Pairs of versions shown.
 MAXIMUM_PAIRS: Final = 3
-MAXIMUM_SEGMENTS: Final = 15
 
 VERDICTS: Final = WORDS["robustness"]["verdicts"]
 COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
-    """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = blocks.read(source, "list_pairs")
+    """Return what comparisons of versions can show, replicates and query groups as far as their marts exist."""
+    pairs = describe_headlines(source)
     replicated = blocks.query(
         source,
         "list_variation",
@@ -41,34 +33,31 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         "logs in which two versions of an application answer the same queries",
         "versions",
     )
-    has_mart = source.has("fct_replicate_variation")
     unrepeated = not replicated and Gap(
         "whether the same query gets the same answer",
-        "logs in which one system answers the same query several times"
-        + ("" if has_mart else ", and the mart fct_replicate_variation"),
-        "samples" if has_mart else "",
+        "logs in which one system answers the same query several times",
+        "samples",
     )
-    gaps = [
-        blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
-        unrepeated,
-        gap_of_groups,
-    ]
     return blocks.section(
-        *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
-        blocks.fold(
-            "Variation between answers to the same query",
-            replicated,
-            level=3,
+        *(
+            blocks.paragraph(blocks.rich("<strong>{application}, {baseline} → {candidate}:</strong> {caveats}", **pair))
+            for pair in pairs
+            if pair["caveats"]
         ),
+        blocks.fold("Variation between answers to the same query", replicated, level=3),
         *groups,
-        gaps=gaps,
+        gaps=[
+            blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
+            blocks.lacks_mart(source, "fct_replicate_variation", "Variation between answers", unrepeated),
+            gap_of_groups,
+        ],
         is_empty=not (pairs or replicated or groups),
     )
 
 
 #: Days below which a day may be what differs.
 FEW_DAYS: Final = 10
-#: Follow the answers of the headline.
+#: What a comparison of versions cannot tell.
 DAYS: Final = (
     "A version answered on few days ({days}), and few of its queries on several: a difference of days cannot be told"
     " from one of versions."
@@ -80,93 +69,30 @@ EASIER: Final = (
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
-    """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
+    """Return the pairs of versions with the comparison that says whether the newer one is better."""
     return [
         {
+            "application": clean_label(pair["application"]),
             "baseline": clean_label(pair["baseline_version"]),
             "candidate": clean_label(pair["candidate_version"]),
-            "headline": _find_headline(_compare_pair(source, pair)),
+            "headline": _find_headline(pair) if pair["family"] == "headline" else None,
+            "caveats": _list_caveats(pair),
         }
         for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
     ]
 
 
-def _compare_pair(source: Warehouse, pair: Row, name: str = "list_comparisons") -> list[Row]:
-    key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
-    return blocks.read(source, name, **key)
+def _list_caveats(row: Row) -> str:
+    """Return what a comparison of versions cannot tell."""
+    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
+    found = [DAYS.format(days=row["count_days"])] if is_one_draw else []
+    if row["is_shared_easier"]:
+        found.append(EASIER.format(others=format_value(row["others_value"], row["measurement"])))
+    return " ".join(found)
 
 
-def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
-    rows = _compare_pair(source, pair)
-    baseline, candidate = clean_label(pair["baseline_version"]), clean_label(pair["candidate_version"])
-    headline = _find_headline(rows)
-    columns = (
-        "metric_name",
-        "measurement",
-        "count_pairs=Queries",
-        "count_clusters",
-        Column(baseline, lambda row: format_value(row["baseline_value"], row["measurement"])),
-        Column(candidate, lambda row: format_value(row["candidate_value"], row["measurement"])),
-        Column("Gain", show_difference),
-        "q_value=q",
-        Column("Verdict", _show_verdict, ""),
-    )
-    behind = blocks.table(
-        f"Versions compared query by query, with {build.level} intervals over whole clusters. One release in ten that"
-        " changes nothing has a verdict somewhere by chance. Regressions passed before and fail now;"
-        " fct_version_regressions lists them.",
-        (*columns, "count_regressions", "count_improvements"),
-        rows,
-        len(rows),
-        words={"measurement": MEASUREMENTS},
-    )
-    not_tested = (
-        f"By segment, {pair['count_without_rule'] or 0:,} measurements have no verdict because no rule or threshold has"
-        f" been decided, {pair['count_too_few_clusters'] or 0:,} because too few clusters were asked, and"
-        f" {pair['count_without_scores'] or 0:,} because no common query has a score."
-    )
-    return [
-        blocks.heading(f"{clean_label(pair['application'])}: {baseline} → {candidate}"),
-        blocks.paragraph(_tell_headline(headline)) if headline else None,
-        behind,
-        blocks.paragraph(not_tested, "note"),
-        blocks.fold(
-            "Segments that got better or worse",
-            blocks.table(
-                "",
-                (Column("Segment", lambda row: f"{row['dimension']} = {clean_label(row['segment'])}", ""), *columns),
-                _compare_pair(source, pair, "list_changed_segments"),
-                MAXIMUM_SEGMENTS,
-                "segments",
-                {"measurement": MEASUREMENTS},
-            ),
-            level=4,
-        ),
-    ]
-
-
-def _tell_headline(row: Row) -> Any:
-    return blocks.rich(
-        "<strong>{}</strong> by {}, {}: {} → {}, gain {} {} on {:,} queries of {:,} clusters. {}",
-        row["words"].capitalize(),
-        *(row[each] for each in ("metric_name", "measurement", "baseline", "candidate", "difference", "interval")),
-        row["count_pairs"],
-        row["count_clusters"],
-        " ".join(part for part in (row["release"], row["needed"], row["days"], row["easier"], row["reason"]) if part),
-    )
-
-
-def _show_verdict(row: Row) -> Any:
-    return blocks.lines(
-        blocks.pill(*VERDICTS[row["verdict"]]), blocks.small(COMPARISON_STATUSES.get(row["status"], row["status"]))
-    )
-
-
-def _find_headline(rows: Sequence[Row]) -> Row | None:
+def _find_headline(row: Row) -> Row:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
-    row = next((row for row in rows if row["family"] == "headline"), None)
-    if row is None:
-        return None
     measurement = row["measurement"]
     target = _name_difference(row["target_difference"], measurement)
     needed = (
@@ -177,19 +103,13 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
-    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
     return row | {
-        "measurement": MEASUREMENTS.get(measurement, measurement),
-        "baseline": format_value(row["baseline_value"], measurement),
-        "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "words": VERDICTS[row["verdict"]][1],
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
         "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
-        "days": DAYS.format(days=row["count_days"]) if is_one_draw else "",
-        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
         "unit": "" if measurement == "mean_score" else " percentage points",
     }
 
@@ -198,47 +118,35 @@ def _name_difference(difference: float, measurement: str) -> str:
     return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
 
 
-#: Rows of each table; the number left out is shown below it.
-MAXIMUM_SIDES: Final = 24
-MAXIMUM_GROUPS: Final = 12
-
 SCOPES: Final = WORDS["query_groups"]["scopes"]
-GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
 
 
 def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], Gap | bool]:
-    """Return group types, robustness, variants and reliability as far as their marts exist, and what is missing."""
-    if not source.has("fct_robustness_groups", "fct_answer_correctness"):
-        what = (
-            "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
-            " fct_robustness_groups or fct_answer_correctness."
-        )
-        return [], Gap(what, blocks.REBUILD)
-    rates = blocks.read(source, "query_groups_list_rates", scopes=list(SCOPES))
+    """Return true correctness and robustness as far as their marts exist, and what is missing."""
+    missing = source.lacks("fct_robustness_groups", "fct_answer_correctness")
+    if missing:
+        return [], blocks.lacks_mart(source, missing[0], "Robustness to paraphrased or otherwise changed queries")
+    rates = blocks.query(
+        source,
+        "query_groups_list_rates",
+        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
+        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
+        words={"scope": SCOPES, "status": WORDS["query_groups"]["rate_statuses"]},
+        scopes=list(SCOPES),
+    )
     correctness = blocks.query(
         source,
         "count_correctness",
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
     )
-    shown = blocks.keep(
-        (
-            correctness,
-            *_describe_rates(build, rates),
-            blocks.fold(
-                "Query groups that are not robust",
-                blocks.query(
-                    source,
-                    "list_groups",
-                    "Groups with the fewest right answers first.",
-                    MAXIMUM_GROUPS,
-                    "groups",
-                    {"faulty_module": WORDS["query_groups"]["modules"]},
-                    {"example_query": Column("Query", _show_query, "wide")},
-                ),
-            ),
-        )
+    explained = (
+        "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
+        " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
+        " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
+        " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
     )
+    shown = blocks.keep((correctness, *((blocks.paragraph(explained), rates) if rates else ())))
     if shown:
         shown.insert(0, blocks.heading("Query groups and true correctness"))
     # a group of one query has no meaningful type
@@ -251,47 +159,3 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
         " reference answer",
         "wordings",
     )
-
-
-def _name(row: Row) -> str:
-    if row["_hypothesis"] == "all":
-        return clean_label(row["system"])
-    return f"{clean_label(row['system'])}: {clean_label(row['_hypothesis'])} = {clean_label(row['_side'])}"
-
-
-def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
-    if not rates:
-        return []
-    wholes = [row for row in rates if row["_hypothesis"] == "all" and row["scope"] == "all"]
-    sides = [row for row in rates if row not in wholes]
-    return [
-        blocks.paragraph(
-            "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
-            " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
-            " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
-            " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
-        ),
-        _list_rates(build, wholes),
-        blocks.fold(
-            f"Without errors of the language model, and by side of each hypothesis ({len(sides)})",
-            _list_rates(build, sides),
-        ),
-    ]
-
-
-def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
-        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
-        {
-            "system": Column("System and side", _name, ""),
-            "scope": Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["_gap_rule"]], ""),
-        },
-        rows,
-        MAXIMUM_SIDES * len(SCOPES),
-        words={"status": WORDS["query_groups"]["rate_statuses"]},
-    )
-
-
-def _show_query(row: Row) -> Any:
-    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["_query_group"]))

@@ -1,6 +1,4 @@
-"""Risk and safety: toxicity, refusals, screened queries and behaviour under attack."""
-
-from typing import Final
+"""Risk and safety: refusals, screened queries and behaviour under attack."""
 
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
@@ -8,25 +6,15 @@ from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.words import WORDS
 
-ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
-
 
 def describe_safety(source: Warehouse, build: Build) -> Section:
     """Return the parts of the section as far as their marts exist."""
-    toxicity = blocks.query(
-        source,
-        "list_toxicity_errors",
-        "Errors of the toxicity classifier by the group that a sentence mentions, measured in this build on"
-        f" constructed sentences; the {build.level} intervals count sentences. A term for a group of people"
-        " must not by itself make a text toxic.",
-        words={"error_kind": ERROR_KINDS},
-    )
     refusals = blocks.query(
         source,
         "list_refusals",
         "Wrong refusals and wrong answers: answers compared with the expected behaviour of the query, by system and"
         f" query type, with {build.level} intervals over clusters.",
-        words={"rate_kind": ERROR_KINDS},
+        words={"rate_kind": WORDS["safety"]["error_kinds"]},
     )
     flags = blocks.query(
         source,
@@ -37,12 +25,8 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
     )
     changed = blocks.read(source, "list_adversarial")
     gaps: list[Gap | bool] = [
-        Gap(f"{what}: {mart} is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
-        for shown, what, mart in (
-            (toxicity, "Error rates of the toxicity classifier", "fct_toxicity_error_rates"),
-            (refusals, "Refusals compared with the expected behaviour", "fct_safety_rates"),
-            (flags, "Screened queries", "fct_safety_rates"),
-        )
+        Gap(f"{what}: fct_safety_rates is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
+        for shown, what in ((refusals, "Refusals compared with the expected behaviour"), (flags, "Screened queries"))
         if shown is None
     ]
     unattacked = not any(row["_is_adversarial"] for row in changed) and Gap(
@@ -66,6 +50,5 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
                 changed,
             ),
         ),
-        blocks.fold("Errors of the toxicity classifier", toxicity),
         gaps=[*gaps, unattacked],
     )

@@ -1,4 +1,4 @@
-"""Scope: the risks and the risk appetite that the seeds state, and the versions evaluated."""
+"""Scope: the risks that the seeds state with their gates, and what the answers cost."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -11,10 +11,8 @@ from hcat.report.outcomes import show_verdict
 from hcat.report.showing import to_anchor
 from hcat.report.words import QUERIES
 
-#: Applications, versions and risks shown.
+#: Applications shown.
 MAXIMUM_APPLICATIONS: Final = 12
-MAXIMUM_VERSIONS: Final = 20
-MAXIMUM_RISKS: Final = 60
 
 _GUIDANCE: Final = (
     blocks.rich(
@@ -35,13 +33,11 @@ def list_applications(source: Warehouse) -> list[Row]:
 
 
 def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
-    """Return risks and appetite as the seeds state them, and the versions evaluated."""
+    """Return risks as the seeds state them, and what the answers cost."""
     stated = list_applications(source)
-    versions = blocks.read(source, "count_versions")
     risks = source.rows(QUERIES["list_risks"], ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
     return blocks.section(
-        blocks.query(source, "count_versions", "Versions evaluated in this build.", MAXIMUM_VERSIONS, "versions"),
         blocks.table(
             "Risks as stated in the seed risks, with the verdict of their gate in this build. A risk without a gate is"
             " monitored but blocks no release.",
@@ -50,8 +46,7 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
                 "control_gate": Column("Gate", lambda row: _show_gate(row, verdicts), ""),
             },
             risks,
-            MAXIMUM_RISKS,
-            "risks",
+            noun="risks",
         ),
         blocks.query(
             source,
@@ -60,15 +55,7 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
             " Nothing is judged by it; fct_assistant_costs has every week.",
         ),
         blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
-        blocks.fold(
-            "Risk appetites for which thresholds are fitted",
-            blocks.table(
-                "",
-                {},
-                source.rows("select * from risk_appetites order by confidence desc, risk_appetite", ["risk_appetites"]),
-            ),
-        ),
-        gaps=_find_gaps(source, stated, risks, versions),
+        gaps=_find_gaps(source, stated, risks),
     )
 
 
@@ -89,24 +76,22 @@ def _show_gate(row: Row, verdicts: dict[str, str]) -> Any:
     return blocks.lines(blocks.link(anchor, blocks.break_name(clean_label(row["control_gate"]))), verdict)
 
 
-def _find_gaps(
-    source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]
-) -> list[Gap | bool]:
-    unstated = {row["application"] for row in versions if row["application"]} - {row["application"] for row in stated}
+def _find_gaps(source: Warehouse, stated: Sequence[Row], risks: Sequence[Row]) -> list[Gap | bool]:
+    asked = source.rows("select distinct application from fct_interactions", ["fct_interactions"])
+    unstated = {row["application"] for row in asked if row["application"]} - {row["application"] for row in stated}
     named = ", ".join(sorted(map(clean_label, unstated))[:MAXIMUM_APPLICATIONS])
     supply = "a row per application in the seed applications"
-    what = "urpose, limits, owner and materiality"
-    return [
-        not source.has("applications")
-        and Gap(
-            f"P{what} of the application: this copy of the warehouse lacks the seed applications.",
-            "the full warehouse with the seed applications",
-        ),
-        source.has("applications") and not stated and Gap(f"p{what}, which no log can tell", supply, "application"),
-        bool(stated and unstated)
-        and Gap(f"Purpose and owner of {named}: the seed applications has no row for them.", supply),
-        not source.has("risks") and Gap("Risks and their controls.", "the full warehouse with the seed risks"),
-        source.has("risks")
-        and not risks
-        and Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"),
-    ]
+    lacking = "this copy of the warehouse lacks the seed"
+    if not source.has("applications"):
+        purpose: Gap | bool = Gap(
+            f"Purpose, limits, owner and materiality: {lacking} applications.", "the full warehouse"
+        )
+    elif not stated:
+        purpose = Gap("purpose, limits, owner and materiality, which no log can tell", supply, "application")
+    else:
+        purpose = bool(unstated) and Gap(
+            f"Purpose and owner of {named}: the seed applications has no row for them.", supply
+        )
+    controls = Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks")
+    absent = Gap(f"Risks and their controls: {lacking} risks.", "the full warehouse")
+    return [purpose, not risks and (controls if source.has("risks") else absent)]

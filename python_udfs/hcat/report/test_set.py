@@ -1,20 +1,16 @@
 """The test set: topics, sampling and queries made from documents, and queries with true answers from tables."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column
+from hcat.report.blocks import Block
 from hcat.report.showing import format_number, format_percent, ratio
 from hcat.report.words import WORDS
 
-MAXIMUM_STRATA: Final = 25
-
 
 def describe_test_set(source: Warehouse) -> list[Block]:
-    """Return strata, queries and variants of the test set; nothing where this warehouse has no test set."""
+    """Return how the test set was made; nothing where this warehouse has no test set."""
     if not source.has("dim_topics", "fct_test_queries"):
         return []
     topics = source.rows(
@@ -31,23 +27,21 @@ def describe_test_set(source: Warehouse) -> list[Block]:
             blocks.heading("Test set made from the documents"),
             blocks.paragraph(told),
             *(blocks.paragraph(sentence, "note") for sentence in _list_sentences(source)),
-            blocks.fold(
-                "Strata and queries",
-                _list_strata(source, {row["topic_id"]: row["topic_name"] for row in topics}),
-                blocks.query(
-                    source,
-                    "test_set_count_queries",
-                    "Queries by type: candidates, and queries accepted into the test set.",
-                ),
-            ),
         )
     )
 
 
 def _list_sentences(source: Warehouse) -> list[str]:
-    """Return how stable the topics are, and what was rejected, varied and asked of a language model."""
+    """Return what was drawn, and how stable the topics are."""
     varied = {"seed": "other seeds"}
-    sentences = [
+    drawn = [
+        f"All {row['count_chunks']:,} chunks were taken. Nothing was drawn: every weight is 1, without sampling error."
+        if row["is_whole"]
+        else f"{row['count_sampled']:,} of {row['count_chunks']:,} chunks drawn from {row['count_strata']:,} strata,"
+        f" and {row['count_accepted']:,} queries were accepted (fct_sampling_strata)."
+        for row in blocks.read(source, "count_drawn")
+    ]
+    stability = [
         f"Stability ({varied.get(row['variation'], 'other samples of the texts')}): adjusted Rand index"
         f" {format_number(row['mean_adjusted_rand'])} on average and at least"
         f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
@@ -55,57 +49,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
         f" coefficient {format_number(row['silhouette'])}."
         for row in blocks.read(source, "list_stability")
     ]
-    rejected = ", ".join(
-        f"{blocks.say(row['reason'])} {row['count_rejected']:,}" for row in blocks.read(source, "count_reasons")
-    )
-    calls = ", ".join(
-        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
-        for row in blocks.read(source, "test_set_count_calls")
-    )
-    if rejected:
-        sentences.append(f"Rejected: {rejected} (fct_rejected_queries).")
-    if calls:
-        sentences.append(f"Calls of a language model: {calls} (fct_generation_calls holds every prompt and answer).")
-    return sentences
-
-
-def _list_strata(source: Warehouse, names: Mapping[str, str]) -> Block | None:
-    rows = blocks.read(source, "list_strata")
-    stratum = Column(
-        "Stratum",
-        lambda row: clean_label(" | ".join(names.get(part, part) for part in row["stratum_label"].split(" | "))),
-    )
-    chunks = ("count_population=Chunks", "share_population=Share")
-    if rows and all(row["plan_status"] == "all_chunks" for row in rows):
-        # figures of a draw would mean nothing
-        caption = (
-            f"All {sum(row['count_population'] for row in rows):,} chunks were taken. Nothing was drawn, so every"
-            " weight is 1 and no sampling error is stated."
-        )
-        return blocks.table(
-            caption, (stratum, *chunks, "count_accepted=Accepted queries"), rows, MAXIMUM_STRATA, "strata"
-        )
-    return blocks.table(
-        "Sampling by stratum: chunks planned and drawn, queries accepted. Weights correct for rejected queries.",
-        (
-            stratum,
-            *chunks,
-            "count_planned",
-            "count_sampled=Drawn",
-            Column("Allocation", _describe_allocation, ""),
-            "count_accepted=Accepted queries",
-            "count_accepted_effective=Effective number",
-            "weighting_status=Weights from",
-        ),
-        rows,
-        MAXIMUM_STRATA,
-        "strata",
-    )
-
-
-def _describe_allocation(row: Row) -> str:
-    is_whole = row["allocation_status"] == "all_taken"
-    return "all chunks taken" if is_whole else blocks.say(f"{row['allocation']}, {row['allocation_status']}")
+    return drawn + stability
 
 
 CRITERIA: Final = WORDS["grammar"]["criteria"]
@@ -121,13 +65,7 @@ def describe_grammar(source: Warehouse) -> list[Block]:
             blocks.heading("Queries with true answers from tables (GRAMMAR)"),
             blocks.paragraph(_tell_what_was_made(source, made[0])),
             blocks.fold(
-                "Styles and criteria",
-                blocks.query(
-                    source,
-                    "count_queries",
-                    "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
-                    " of wording that the application may not be robust against.",
-                ),
+                "Criteria of the templates",
                 blocks.query(
                     source,
                     "count_criteria",
@@ -147,11 +85,6 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
         f"{row['count_rejected']:,} ({WORDS['grammar']['reasons'].get(row['reason'], row['reason'])})"
         for row in blocks.read(source, "count_rejected")
     )
-    calls = "; ".join(
-        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,},"
-        f" {row['count_tokens']:,} tokens"
-        for row in blocks.read(source, "count_calls")
-    )
     texts = " to ".join(map(str, sorted({made["fewest_texts"], made["most_texts"]})))
     told = (
         f"{made['count_templates']:,} SQL templates with {texts} texts each and {made['count_groups']:,} facts give"
@@ -162,5 +95,4 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
     for row in blocks.read(source, "count_answered"):
         share = format_percent(ratio(row["count_answered"], made["count_queries"]))
         told += f" Of these queries, {row['count_answered']:,} ({share}) were answered in the logs of this build."
-    told += " fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."
-    return told + (f" Calls of a language model, without a row of a table in a prompt: {calls}." if calls else "")
+    return f"{told} fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."

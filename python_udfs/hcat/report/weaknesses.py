@@ -46,7 +46,6 @@ FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
 RETESTS: Final = WORDS["weaknesses"]["retests"]
-FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
 CELLS: Final = QUERIES["cells"]
 
@@ -54,41 +53,35 @@ CELLS: Final = QUERIES["cells"]
 LIST_TESTED: Final = f"""
 with constant as ({QUERIES["list_constant_dimensions"]}),
 
-cells as ({CELLS})
+cells as ({CELLS}),
+
+ranked as (
+    select *, row_number() over (
+        order by is_weak desc nulls last, family <> 'headline', q_value nulls last, difference desc, metric_name,
+            weakness_id
+    ) as place
+    from cells
+    where
+        test_status = 'tested' and difference is not null
+        and (
+            second_dimension is null
+            or (first_dimension not in (from constant) and second_dimension not in (from constant))
+        )
+)
 
 select *
-from cells
-where
-    test_status = 'tested' and difference is not null
-    and (
-        second_dimension is null
-        or (first_dimension not in (from constant) and second_dimension not in (from constant))
-    )
-    and ($weakness_ids is null or list_contains($weakness_ids::varchar[], weakness_id))
-order by
-    is_weak desc nulls last,
-    family <> 'headline',
-    q_value nulls last,
-    difference desc,
-    metric_name,
-    weakness_id
-limit $maximum
+from ranked
+where place <= if(is_weak, $maximum, $minimum) or list_contains($keys::varchar[], weakness_id)
+order by place
 """
 
 COUNT_TESTS: Final = f"""
 with cells as ({CELLS})
 
 select
-    metric_name,
-    any_value(measurement order by measurement) as measurement,
-    count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
-    count(*) filter (where family = 'headline') as "count_headline=In the headline",
-    count(*) filter (where test_status = 'too_few_clusters') as "count_too_few=Too few clusters",
-    count(*) filter (where is_weak) as count_weak,
     list(concat_ws(' and ', first_segment, second_segment) || ' (' || metric_name || ')' order by q_value)
     filter (where is_weak) as _weak,
-    median(minimum_detectable_difference) as detectable,
     metric_name in (select metric_name from dim_metrics where is_deciding) as _is_deciding
 from cells
 where test_status <> 'not_in_family'
@@ -117,20 +110,28 @@ where is_weak and metric_name in (select metric_name from dim_metrics where is_d
 
 
 def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section:
-    """Return the weakest segments, the tests, causes of failures and conversations."""
-    ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
-    cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
+    """Return the weakest segments, causes of failures and conversations."""
     findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
-    drawn = {cell["weakness_id"] for cell in cells}
-    known = [row["key"] for row in findings or () if row["key"] not in drawn]
-    others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    causes, has_causes = _describe_causes(source)
+    shown = {
+        "maximum": MAXIMUM_DIFFERENCES,
+        "minimum": MINIMUM_DIFFERENCES,
+        "keys": [row["key"] for row in findings or ()],
+    }
+    cells = source.rows(LIST_TESTED, TESTED, **shown)
+    causes = blocks.query(
+        source,
+        "count_retrieval_causes",
+        "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
+        MAXIMUM_SYSTEMS,
+        "systems",
+    )
+    is_unknown = not causes and bool(source.rows("select 1 from fct_failure_causes limit 1", ["fct_failure_causes"]))
     return blocks.section(
         blocks.heading("Weakest segments"),
-        *_describe_differences(cells, others),
-        _count_tests(claims["tests"]),
-        *causes,
+        _list_differences(cells),
+        blocks.heading("Causes of failures") if causes else None,
+        causes,
         *describe_conversations(source),
         gaps=[
             blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
@@ -138,38 +139,10 @@ def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section
             blocks.lacks_mart(
                 source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
             ),
-            not has_causes
+            is_unknown
             and Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"),
         ],
     )
-
-
-def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
-    """Return causes of failures by system, and whether any is known or none was to be found."""
-    systems = blocks.read(source, "count_retrieval_causes")
-    metrics = blocks.read(source, "count_failure_causes")
-    # without source chunks, every cause is undetermined
-    is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
-    if not (systems or is_known):
-        return [], not metrics
-    return [
-        blocks.heading("Causes of failures"),
-        blocks.table(
-            "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
-            {},
-            systems,
-            MAXIMUM_SYSTEMS,
-            "systems",
-        ),
-        blocks.fold(
-            "Causes by metric",
-            blocks.table(
-                "Undetermined: only some source chunks were retrieved, or they are not known.",
-                {},
-                metrics if is_known else [],
-            ),
-        ),
-    ], True
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:
@@ -223,7 +196,6 @@ def _show_finding(row: Row) -> Row:
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
         "status": str(row["status"]).replace("_", " "),
-        "state": FINDING_STATES.get(row["status"], "not_evaluated"),
         "severity": row["severity"] or "–",
         "owner": clean_label(row["owner"]) if row["owner"] else "no owner",
         "note": clean_text(row["note"], EXCERPT_CHARACTERS),
@@ -350,26 +322,6 @@ def _show_example(example: Row) -> Any:
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
 
 
-def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> list[Block | None]:
-    """Return the differences of cells to the rest; folded where no cell is weak."""
-    if not cells:
-        return [
-            blocks.absent(
-                "No cell could be tested: too few clusters, no threshold, or no scores. The table below counts the"
-                " reasons."
-            )
-        ]
-    shown = _list_differences([*cells, *others])
-    if any(cell["is_weak"] for cell in cells):
-        return [shown]
-    return [
-        blocks.paragraph(
-            "No tested cell is weak. The table counts what was tested and what the tests could have found."
-        ),
-        blocks.fold("Segments with the largest differences", shown),
-    ]
-
-
 def say_standing(cell: Row) -> str:
     """Return what the test says of a cell."""
     count = cell["count_second_clusters"]
@@ -377,7 +329,8 @@ def say_standing(cell: Row) -> str:
     return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
 
 
-def _list_differences(cells: Sequence[Row]) -> Block | None:
+def _list_differences(cells: Sequence[Row]) -> Block:
+    """Return the differences of cells to the rest."""
     return blocks.table(
         "Headline: q bounds the chance of any false flag among the cells declared in advance; other: q controls the"
         " false discovery rate (docs/weakness.md). Detectable: the smallest true difference that the test would find in"
@@ -405,6 +358,8 @@ def _list_differences(cells: Sequence[Row]) -> Block | None:
         len(cells),
         words={"measurement": MEASUREMENTS},
         anchor=lambda row: _anchor("cell", row),
+    ) or blocks.absent(
+        "No cell could be tested: too few clusters, no threshold, or no scores. The limits count the reasons."
     )
 
 
@@ -424,23 +379,4 @@ def show_difference(row: Row) -> Any:
     return blocks.with_interval(
         format_difference(row["difference"], measurement),
         format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
-    )
-
-
-def _count_tests(tests: Sequence[Row]) -> Block | None:
-    return blocks.fold(
-        "How many cells were tested, and what the tests could find",
-        blocks.table(
-            "Number of cells tested, by metric. Median detectable difference: in half of the cells, the test could only"
-            " find a difference larger than this.",
-            {
-                "detectable": Column(
-                    "Median detectable difference",
-                    lambda row: format_difference(row["detectable"], row["measurement"]),
-                )
-            },
-            tests,
-            len(tests),
-            words={"measurement": MEASUREMENTS},
-        ),
     )

@@ -407,7 +407,6 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
         "No gate was evaluated in this build",
         "No distribution by topic: no primary metric has scores.",
         "No answer of the candidate has a score to order it by.",
-        "No evaluation row: without interactions there is nothing to score.",
         "Calibration evidence: probabilities instead of raw scores",
     )
 
@@ -422,9 +421,8 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
             "update fct_interactions set query_type = null, query_text = null, asked_at = null, reference_answer = null"
         )
         add_marts(connection)
-    text = report.render_report(tmp_path)
     assert_says_what_is_missing(
-        text,
+        report.render_report(tmp_path),
         "no documents in the logs",
         "no queries in the logs; query texts come from the interactions",
         "1 interactions, time not logged",
@@ -432,7 +430,6 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
         "There are no two versions to compare.",
         "Left out, because nothing was given for them: Calibration evidence, Equal treatment, Robustness.",
     )
-    assert ">missing_input</th>" in text
 
 
 @pytest.mark.parametrize("read", [report.render_report, report.summarise])

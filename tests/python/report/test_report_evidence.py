@@ -11,17 +11,10 @@ from test_report import make_warehouse, parse
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
-from hcat.report.weaknesses import FINDING_STATES, MEASUREMENTS, RETESTS, TEST_STATUSES
+from hcat.report.weaknesses import MEASUREMENTS, RETESTS, TEST_STATUSES
 
 METRIC = "groundedness_similarity__mean"
 
-
-DECISIONS = """
-create table if not exists int_threshold_decisions (
-    decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
-    is_provisional boolean, rationale varchar
-);
-"""
 
 # Cells alternate: weak, not shown weak, too small to test; differences fall with the number.
 TEST_CELLS = """
@@ -77,14 +70,6 @@ def add_seeds(connection: Any, text: str) -> None:
         {**risk, "risk_id": f"c{text}"},
     ]
     insert(connection, "risks", rows)
-    appetite = {"risk_appetite": "low", "confidence": 0.99, "tolerated_false_accept_share": 0.01, "rationale": text}
-    insert(connection, "risk_appetites", [appetite])
-    decision = {"threshold": 0.6, "decided_by": f"somebody{text}", "is_provisional": True, "rationale": f"so{text}"}
-    rows = [
-        {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
-        {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
-    ]
-    insert(connection, "int_threshold_decisions", rows)
 
 
 def add_findings(connection: Any, text: str) -> None:
@@ -156,14 +141,9 @@ def add_versions(connection: Any, text: str) -> None:
         "count_improvements": 2,
         "is_latest": True,
     }
-    left_out = {"without_rule": 7, "too_few_clusters": 5, "without_scores": 3}
-    counts = {f"count_segments_{reason}": count for reason, count in left_out.items()}
-    unknown = {"difference": None, "difference_lower": None, "difference_upper": None, "q_value": None}
     rows = [
-        {**pair, **counts, "metric_name": METRIC, "verdict": "worse"},
-        {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
+        {**pair, "metric_name": METRIC, "verdict": "worse"},
         {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
-        {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_clusters"},
     ]
     insert(connection, "fct_version_comparisons", rows)
 
@@ -183,23 +163,6 @@ def add_monitoring(connection: Any, text: str) -> None:
         {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
     ]
     insert(connection, "fct_metric_drift", rows)
-    rows = [
-        {
-            "metric_name": METRIC,
-            "dimension": dimension,
-            "segment": segment,
-            "week_status": "complete",
-            "count_interactions": 10,
-            "count_scored": 10,
-            "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
-            "mean_lower": 0.1,
-            "mean_upper": 0.7,
-            "week_start": f"2026-05-{day:02d}",
-        }
-        for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
-        for day in (4, 11, 18, 25)
-    ]
-    insert(connection, "fct_metric_weeks", rows)
     represented = {
         "status": "compared",
         "count_test_set": 20,
@@ -236,8 +199,7 @@ def make_evidence(folder: Path, text: str = "", **sizes: Any) -> Path:
 def add_evidence(warehouse: Path, text: str = "") -> Path:
     """Seeds and the marts of weakness, versions, robustness and monitoring for a warehouse of test_report."""
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(DECISIONS)
-        for seed in ("demo/seeds/applications.csv", "demo/seeds/risks.csv", "seeds/risk_appetites.csv"):
+        for seed in ("demo/seeds/applications.csv", "demo/seeds/risks.csv"):
             path = MODELS.parent / seed
             connection.execute(f"create table {path.stem} as from read_csv('{path}') limit 0")
         add_seeds(connection, text)
@@ -296,11 +258,12 @@ def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_page: str
     plain, hostile = parse(page), parse(hostile_page)
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
     attributes = {(tag, name) for tag, name, _ in plain.attributes}
-    attributes |= {("tspan", "x"), ("tspan", "dy"), ("span", "dir")}
+    # the picture of a calibrator, which the plain page lacks, has a title
+    attributes |= {("tspan", "x"), ("tspan", "dy"), ("span", "dir"), ("g", "aria-label")}
     assert {(tag, name) for tag, name, _ in hostile.attributes} <= attributes
     assert "\u202e" not in hostile_page
     assert "\x1b" not in hostile_page
-    for name in ("scope", "data", "weaknesses", "robustness", "monitoring", "calibration", "changes"):
+    for name in ("scope", "data", "weaknesses", "robustness", "calibration", "changes"):
         assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_page, name)).text), name
 
 
@@ -314,7 +277,6 @@ def test_every_picture_has_a_name_a_caption(fixture: str, request: pytest.Fixtur
         assert name
         assert len(name[1]) > 20
         assert "<figcaption>" in figure
-    assert "Table behind the figure" in text
 
 
 def test_a_ledger_without_a_build_is_a_report_of_what_is_missing(bare_page: str) -> None:
@@ -333,12 +295,10 @@ def test_a_ledger_without_a_build_is_a_report_of_what_is_missing(bare_page: str)
 def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
     warehouse = make_evidence(tmp_path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        for seed in ("applications", "risks", "risk_appetites", "int_threshold_decisions"):
+        for seed in ("applications", "risks"):
             connection.execute(f"drop table {seed}")
     page = report.render_report(warehouse)
     assert "this copy of the warehouse lacks the seed applications" in read_text(read_section(page, "scope"))
-    # decisions then come from the catalogue of metrics
-    assert "Threshold decisions" in page
 
 
 def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> None:
@@ -356,7 +316,7 @@ def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> 
 
 def test_data_show_what_the_test_set_leaves_out(page: str) -> None:
     text = read_text(read_section(page, "data"))
-    assert "Composition of the interactions" in text
+    assert "en 60 (logged)" in text
     assert "differs" in text
     assert "untested" in text
     assert "+30.0 [+10.0, +50.0]" in text
@@ -379,8 +339,8 @@ def test_weaknesses_are_marked_as_the_tests_say(page: str) -> None:
     # .3 in 1: the first cell of each mart
     assert text.count("+30.0") >= 2
     assert "[+20.0, +40.0]" in text
-    # 1 of retrieval, 2 of generation, 1 unknown
-    assert re.search(r"groundedness_ similarity_ _ mean 4 1 2 1", text)
+    # of four interactions with known source chunks, one failed by generation
+    assert text.endswith("system 0 4 0 1")
 
 
 def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> None:
@@ -395,18 +355,6 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     assert "f3-finding" not in text
 
 
-def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
-    section = read_section(page, "robustness")
-    text = read_text(section)
-    assert "1.0 → 1.1" in text
-    assert "worse" in text
-    assert "no significant difference" in text
-    assert "too few clusters" in text
-    assert "−10.0 [−18.0, −2.00]" in text
-    assert "7 measurements have no verdict" in text
-    assert "5 because too few clusters" in text
-
-
 @pytest.fixture(scope="module")
 def changed_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Of an application without a purpose, scores that are not admitted, and a loss in the headline."""
@@ -417,7 +365,7 @@ def changed_page(tmp_path_factory: pytest.TempPathFactory) -> str:
         connection.execute("update dim_metrics set is_deciding = false")
         connection.execute(
             "update fct_version_comparisons set family = 'headline', release_answer = 'loss_shown',"
-            " tolerated_loss = 0.05, target_difference = 0.05 where verdict = 'worse' and dimension = 'all'"
+            " tolerated_loss = 0.05, target_difference = 0.05, count_days = 3 where verdict = 'worse'"
         )
     return report.render_report(warehouse)
 
@@ -439,6 +387,8 @@ def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str) -> N
     assert "A loss of more than 5 percentage points is shown." in text
     assert "→" not in text
     assert "<" not in text
+    text = read_text(read_section(changed_page, "robustness"))
+    assert "assistant, 1.0 → 1.1: A version answered on few days (3)" in text
 
 
 def test_replicates_are_shown(page: str) -> None:
@@ -455,18 +405,10 @@ def test_limitations_count_what_was_not_evaluated(page: str) -> None:
     assert "whether an answer depends on the wording of the query" in text
 
 
-def test_monitoring_shows_drift_and_the_dates_of_decisions(page: str) -> None:
-    section = read_section(page, "monitoring")
-    text = read_text(section)
-    assert "topic = cards" in text
-    assert "mix of segments" in text
-    assert "from 10 % to 40 %" in text
+def test_drift_is_counted_and_what_may_decide_is_listed(page: str) -> None:
+    text = read_text(read_section(page, "monitoring"))
+    assert "Of 4 series and windows, 3 were tested and 2 drift; the last window starts on 2026-05-25." in text
     assert "topic = cards" in read_text(read_section(page, "changes"))
-    # the build started on 2026-06-01: one day too late for the first, ten days before the second
-    text_of_decisions = read_text(read_section(page, "metrics"))
-    assert re.search(r"old .* −1(\.00)? ✗ expired", text_of_decisions)
-    assert re.search(r"new .* 10 \? provisional", text_of_decisions)
-    assert "[0.400, 0.600], 2026-04-06 to 2026-05-24" in text
 
 
 def test_the_page_to_sign_holds_nothing_but_blanks_and_the_build(page: str) -> None:
@@ -487,11 +429,10 @@ def test_every_status_of_the_contracts_has_words() -> None:
                 if values:
                     vocabularies[model["name"], column["name"]] = set(re.findall(r"'([^']*)'", values[1]))
     known = {
-        ("fct_findings", "status"): set(FINDING_STATES),
         ("fct_findings", "retest_result"): set(RETESTS),
         ("fct_version_comparisons", "measurement"): set(MEASUREMENTS),
         ("fct_marginal_weaknesses", "test_status"): set(TEST_STATUSES),
     }
     for place, words in known.items():
         assert vocabularies.get(place, words) <= words, place
-    assert ("fct_findings", "status") in vocabularies
+    assert ("fct_findings", "retest_result") in vocabularies

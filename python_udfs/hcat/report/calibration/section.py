@@ -7,30 +7,19 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import LABEL_CHARACTERS, clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.calibration.figures import (
-    PREFERRED_METRIC,
-    describe_curve,
-)
+from hcat.report.calibration.figures import PREFERRED_METRIC, describe_curve
 from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    EXCERPT_CHARACTERS,
-    MAXIMUM_SYSTEMS,
-    format_level,
-    format_number,
-    format_percent,
-)
+from hcat.report.showing import EXCERPT_CHARACTERS, format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
-#: A warehouse without these tables was built before calibration existed.
-CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
 #: What the section shows if it is there.
 SHOWN_MARTS: Final = (
-    "fct_system_calibration",
+    "fct_calibrators",
+    "fct_calibration_quality",
     "fct_conformal_coverage",
     "fct_metric_thresholds",
     "fct_score_bands",
-    "fct_labels_needed",
     "fct_rater_agreement",
 )
 MAXIMUM_RATERS: Final = 20
@@ -52,47 +41,42 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
     calibrators = blocks.read(source, "list_calibrators")
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in blocks.read(source, "section_count_labels")}
-    needed = blocks.read(source, "list_labels_needed")
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
-    if not source.has(*CALIBRATION_MARTS):
-        told = (
-            "No calibration: this warehouse was built before hcat calibrated scores with labels. Run dbt build again"
-            " with the current version of hcat."
-        )
-        what = f"Calibration with labels of raters ({', '.join(CALIBRATION_MARTS)})."
-        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[Gap(what, blocks.REBUILD)])
     if not any([*(row["count_labels"] for row in (*calibrators, *quality)), *labelled.values()]):
         # the list of inputs says what labels would add, and how many
-        return blocks.section(*ratings, *judges, gaps=[_plan(needed)], is_empty=not ratings)
+        return blocks.section(*ratings, *judges, gaps=[_plan(source), _find_missing(source)], is_empty=not ratings)
     chosen = choose_calibrated_metric(calibrators, labelled)
     names = sorted({row["metric_name"] for row in (*calibrators, *quality)})
     metrics = {metric["metric_name"]: metric for metric in build.metrics}
-    missing = source.lacks(*SHOWN_MARTS)
     return blocks.section(
         *(
             ratings
             or [blocks.absent("No ratings: agreement of the metrics with people is unknown for these interactions.")]
         ),
         blocks.heading("Quality of the calibrated probabilities"),
-        *_describe_quality(calibrators, quality, chosen),
+        _describe_quality(calibrators, quality, chosen),
         *_describe_chosen(source, build, chosen),
         *describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
-        blocks.heading("Labels still needed"),
-        _describe_needed(needed),
         blocks.heading("Agreement between raters"),
         *_describe_agreement(source),
         *judges,
-        gaps=[bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)],
+        gaps=[_find_missing(source)],
     )
 
 
-def _plan(needed: Sequence[Row]) -> Gap:
+def _find_missing(source: Warehouse) -> Gap | bool:
+    missing = source.lacks(*SHOWN_MARTS)
+    return bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)
+
+
+def _plan(source: Warehouse) -> Gap:
     """Return what labels would add, with the number that is needed."""
-    plan = next((row for row in needed if row["metric_name"] == PREFERRED_METRIC), needed[0] if needed else None)
-    if plan is None or plan["count_labels_needed"] is None:
-        return NOT_LABELLED
-    told = f" ({plan['metric_name']} needs {plan['count_labels_needed']:,} labels: {say_purpose(plan)})"
+    told = "".join(
+        f" ({row['metric_name']} needs {row['count_labels_needed']:,} labels: failure rate within"
+        f" ± {100 * row['target']:g} percentage points, {format_level(row['confidence'])} confidence)"
+        for row in blocks.read(source, "find_labels_needed", preferred=PREFERRED_METRIC)
+    )
     return NOT_LABELLED._replace(what=NOT_LABELLED.what + told)
 
 
@@ -109,7 +93,7 @@ def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, 
     )
 
 
-def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen: Row | None) -> list[Block | None]:
+def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen: Row | None) -> Block | None:
     """Return how far the calibrators in force, and scores that are probabilities themselves, can be trusted."""
     first = {row["metric_name"]: row for row in reversed(calibrators)}
     rows = [
@@ -125,31 +109,15 @@ def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen
         for metric, row in first.items()
         if metric not in measured
     ]
-    main = [row for row in rows if chosen is not None and row["metric_name"] == chosen["metric_name"]] or rows
-    others = [row for row in rows if row not in main]
     if not rows:
-        return [
-            blocks.absent("No quality to show: the seed calibration_targets has no row, or no calibrator was fitted.")
-        ]
-    return [
-        _list_quality(
-            "A calibrator turns a score into the probability that raters accept the answer, measured by cross-fitting."
-            " Log loss minus that of the base rate: below 0 is better than the base rate. Calibration error: above its"
-            " limit, it is larger than chance explains. Slope: 1 is calibrated, below 1 is too extreme. n counts"
-            " labels, with clusters in brackets; intervals are at 95 %.",
-            main,
-        ),
-        blocks.fold(f"Other metrics ({len(others)})", _list_quality("", others)),
-    ]
-
-
-def _count(row: Row) -> str:
-    return f"{row['count_labels']:,} ({row['count_clusters']:,})"
-
-
-def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
+        return blocks.absent(
+            "No quality to show: the seed calibration_targets has no row, or no calibrator was fitted."
+        )
     return blocks.table(
-        caption,
+        "A calibrator turns a score into the probability that raters accept the answer, measured by cross-fitting. Log"
+        " loss minus that of the base rate: below 0 is better than the base rate. Calibration error: above its limit,"
+        " it is larger than chance explains. Slope: 1 is calibrated, below 1 is too extreme. n counts labels, with"
+        " clusters in brackets; intervals are at 95 %.",
         (
             "metric_name",
             "criterion",
@@ -162,10 +130,14 @@ def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
             Column("Slope", lambda row: _show_measure(row, "calibration_slope")),
             Column("AUROC", lambda row: _show_measure(row, "auroc")),
         ),
-        rows,
+        sorted(rows, key=lambda row: chosen is None or row["metric_name"] != chosen["metric_name"]),
         len(rows),
         words={"calibrator": {"uncalibrated": "the score itself"}},
     )
+
+
+def _count(row: Row) -> str:
+    return f"{row['count_labels']:,} ({row['count_clusters']:,})"
 
 
 def _show_trust(row: Row) -> Any:
@@ -211,18 +183,6 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
         describe_curve(source, build, chosen),
         blocks.heading("Coverage of the prediction sets"),
         *_describe_coverage(source, chosen["metric_name"], alpha),
-        blocks.heading("Calibration by system"),
-        blocks.query(
-            source,
-            "list_system_calibration",
-            "Share that raters accept minus mean out-of-fold probability, with a 95 % interval over clusters."
-            " Calibration over all systems can hide systems with opposite errors.",
-            MAXIMUM_SYSTEMS,
-            "systems",
-            shown={"result": Column("Result", _judge_system, "")},
-            metric_name=chosen["metric_name"],
-        )
-        or blocks.absent("No system has labels of this metric."),
     ]
 
 
@@ -260,57 +220,6 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
             ),
         ),
     ]
-
-
-def _judge_system(row: Row) -> str:
-    low, high = row["difference_low"], row["difference_high"]
-    if row["difference"] is None:
-        return "too few labelled clusters"
-    if low is None or high is None:
-        return "no interval: too few labelled clusters"
-    if high < 0 or low > 0:
-        return f"probabilities are too {'high' if high < 0 else 'low'} for the system"
-    return "no significant difference"
-
-
-def say_purpose(row: Row) -> str:
-    """Return what a number of labels is needed for."""
-    points = f"{100 * row['_target']:g} percentage points"
-    if row["purpose"] == "half_width":
-        purpose = f"failure rate within ± {points}"
-    elif row["purpose"] == "decided_share":
-        purpose = f"prediction sets decide {format_percent(row['_target'])} of the answers"
-    else:
-        power = "" if row["_power"] is None else f", detected with probability {format_level(row['_power'])}"
-        purpose = f"difference of {points} between two groups{power}"
-    return f"{purpose} ({format_level(row['_confidence'])} confidence)"
-
-
-def _describe_needed(rows: Sequence[Row]) -> Block:
-    return blocks.fold(
-        "Labels needed for every target",
-        blocks.table(
-            "The plan assumes the failure rate that needs most labels among the rates that the present labels allow."
-            " Numbers are for plain random labels; clusters and unequal sampling are accounted for. hcat labels export"
-            " writes the review sheet of the next round.",
-            {"purpose": Column("Target", say_purpose, ""), "label_status": Column("Status", _state_plan, "")},
-            rows,
-            len(rows),
-        ),
-    ) or blocks.absent("No plan of labels: the seed review_targets has no row.")
-
-
-def _state_plan(row: Row) -> str:
-    """Return how far the labels go in words; counts exist only where labels are missing."""
-    status: str = row["label_status"]
-    if status == "labels_missing":
-        return f"{row['count_labels_missing']:,} labels missing"
-    if status == "out_of_reach":
-        return f"out of reach: this score allows at most {format_percent(row['_share_decidable'])}"
-    if status == "no_labels" and row["purpose"] == "decided_share":
-        return "no plan without labels"
-    words = {"reached": "✓ reached", "no_labels": "no labels yet: planned with a failure rate of one half"}
-    return words.get(status, status)
 
 
 def _describe_agreement(source: Warehouse) -> list[Block | None]:

@@ -7,7 +7,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, find_score_range
-from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
+from hcat.report.showing import format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
@@ -136,36 +136,21 @@ def _compare_methods(
     counts = {row["human_label"]: row["count_labels"] for row in labelled}
     caption = (
         f"Scores of answers that raters accepted (n {counts.get(1, 0):,}) and failed (n {counts.get(0, 0):,}), each"
-        " density scaled to its own peak, with the acceptance thresholds of each method for each risk appetite. Where"
-        " the densities overlap, every threshold makes errors. Thresholds that lie far apart mean that the labels do"
-        " not settle the question. The dashed line is the threshold in force, where there is one."
+        " density scaled to its own peak. Where the densities overlap, every threshold makes errors. Thresholds of the"
+        " table that lie far apart mean that the labels do not settle the question. The dashed line is the threshold in"
+        " force, where there is one."
     )
-    return [blocks.picture(_draw_thresholds(rows, labelled, metric_name, metrics.get(metric_name)), caption, behind)]
-
-
-def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: str, metric: Row | None) -> str:
-    found = [row for row in rows if row["kind"] == "acceptance" and row["threshold"] is not None]
-    ordered = sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
-    appetites = list(dict.fromkeys(row["risk_appetite"] for row in ordered))[: len(charts.SERIES_COLOURS)]
-    names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
-    estimates = [
-        (blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
-        for row in found
-        if row["risk_appetite"] in names
-    ]
+    metric = metrics.get(metric_name)
     decided = None if metric is None else metric["threshold"]
     scores = [row["raw_score"] for row in labelled]
-    values = [*scores, *(value for *_, value in estimates), *([] if decided is None else [decided])]
-    return charts.draw_thresholds(
+    chart = charts.draw_densities(
         [
             (words, [row["raw_score"] for row in labelled if row["human_label"] == label])
             for label, words in ((1, "accepted by raters"), (0, "failed by raters"))
         ],
-        estimates,
-        list(dict.fromkeys(method for method, *_ in estimates)),
-        list(names.values()),
         decided,
-        find_score_range(metric, values),
+        find_score_range(metric, [*scores, *([] if decided is None else [decided])]),
         f"score of {metric_name}",
-        f"Scores of accepted and failed answers of {metric_name} with thresholds by method; see the table",
+        f"Scores of accepted and failed answers of {metric_name} beside its threshold; see the table",
     )
+    return [blocks.picture(chart, caption), blocks.fold("Table behind the figure", behind)]
