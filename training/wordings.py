@@ -101,16 +101,18 @@ def read_frames(words: dict[str, list[str]]) -> Sentences:
 
 
 def read_authors() -> list[tuple[int, str, str, str]]:
-    """Return the author, language, kind (refusal, fact or claim) and text of each answer that authors wrote."""
+    """Return the author, language, kind (refusal, fact, claim or partial) and text of each answer of the authors."""
     lines = (HERE / "wordings_by_author.tsv").read_text(encoding="utf-8").splitlines()[1:]
     return [(int(author), *rest) for author, *rest in (line.split("\t") for line in lines)]
 
 
 def take_sentences(answers: Iterable[tuple[int, str, str, str]]) -> Sentences:
-    """Return one sentence of each refusal, and those of other answers that claim something."""
+    """Return one sentence of each refusal, and those of other answers that claim something, if only in a part."""
     found: Sentences = {}
     for _, language, kind, text in answers:
         sentences = [text[start:end] for start, end in split_sentences(text)]
+        if kind == "partial" and len(sentences) > 1:
+            continue  # nobody said which of them declines
         if kind == "refusal":
             found[next((each for each in sentences if len(each.split()) >= SHORTEST), sentences[0])] = (language, kind)
         else:

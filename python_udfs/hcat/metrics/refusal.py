@@ -37,7 +37,10 @@ MAXIMUM_SHARE_BESIDE: Final = 0.35
 LEAST_REFUSAL: Final = 0.6
 """Probability of the head of wordings (training/wordings.py) from which a sentence declines, or refers elsewhere."""
 
-LEAST_CLAIM: Final = 0.7
+LEAST_WITH_NUMBER: Final = 0.95
+"""The same for a sentence with a number, which may be a claim beside the refusal."""
+
+LEAST_CLAIM: Final = 0.9
 """Probability from which a clause of a declining sentence claims something."""
 
 READ_BY_HEAD: Final = "read_by_head"
@@ -58,13 +61,10 @@ REFUSAL_PATTERNS: Final = tuple(
     for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
-_CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere"))
-
-_CLAUSE_BREAK = re.compile(
-    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet|aber|doch|jedoch|mais|pero|ma|però|maar)\s+|"
-    r"^(?:While|Although|Though)\s+([^,]+),\s+|,\s+(?=the \w+ is|it )"
+_CUE, _ANNOUNCES, _ELSEWHERE, _JOINED, _GRANTED = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere", "joined", "granted")
 )
-_JOINED = re.compile(r"[;:]\s+|,\s+(?:but|aber|doch|jedoch|mais|pero|ma|però|maar)\s+", re.IGNORECASE)
+
 _LONGEST_APOLOGY = 2
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
@@ -132,13 +132,19 @@ def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
     for start, end in split_sentences(answer):
-        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part and part.strip()]
+        parts = _split_clauses(answer[start:end])
         declining = [_declines(part) for part in parts]
         is_mixed = any(declining) and not all(
             each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
         )
         clauses += parts if is_mixed else [answer[start:end]]
     return clauses
+
+
+def _split_clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence."""
+    granted = _GRANTED.match(sentence)
+    return [part for part in (granted.groups() if granted else _JOINED.split(sentence)) if part.strip()]
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -148,15 +154,17 @@ def only_declines(sentence: str) -> bool:
 
 
 def _declines_in_words(sentence: str) -> bool:
-    """Return whether the head knows a refusal, and none of its clauses has a number or claims something."""
-    return (
-        not re.search(r"\d", sentence)
-        and read_wording(sentence).refusal >= LEAST_REFUSAL
-        and all(
-            read_wording(clause).claim < LEAST_CLAIM
-            for clause in _JOINED.split(sentence)
-            if len(clause.split()) > _LONGEST_APOLOGY or clause == sentence
-        )
+    """Return whether the head knows a refusal, and none of its clauses claims something."""
+    least = LEAST_WITH_NUMBER if re.search(r"\d", sentence) else LEAST_REFUSAL
+    return read_wording(sentence).refusal >= least and not _claims_in_part(sentence)
+
+
+def _claims_in_part(sentence: str) -> bool:
+    """Return whether the head reads a claim in a sentence or in one of its clauses."""
+    return any(
+        read_wording(clause).claim >= LEAST_CLAIM
+        for clause in (sentence, *_split_clauses(sentence))
+        if len(clause.split()) > _LONGEST_APOLOGY or clause == sentence
     )
 
 
@@ -180,5 +188,4 @@ def _mark_sentence(sentence: str) -> RefusalPattern | None:
 def _finds(pattern: RefusalPattern, sentence: str) -> bool:
     """Return whether a sentence has a pattern; the wide one of other languages needs that the head knows no claim."""
     is_wide = pattern.name == "in_another_language"
-    found = pattern.expression.search(sentence) is not None
-    return found and not (is_wide and read_wording(sentence).claim >= LEAST_CLAIM)
+    return pattern.expression.search(sentence) is not None and not (is_wide and _claims_in_part(sentence))
