@@ -11,6 +11,7 @@ from hcat.engine.saying import say
 from hcat.landing.aliases import CONTRACT
 from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
+from hcat.landing.messages import messages_of
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_messages, list_names, suggest
 
 #: Tools whose files hold calls.
@@ -75,6 +76,9 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
         raise ValueError(f"{file} is not JSON: {error}") from None
     if note := note_on(value):
         say(f"hcat: {file}: {note}", is_error=True)
+    if stem == CALLS and isinstance(value, list) and messages_of(value) is not None:
+        # one conversation
+        return [{"messages": value}]
     if isinstance(value, dict):
         if stem == CALLS and ((records := records_of(value)) != [value] or all(brings(value, in_steps=True))):
             return records
