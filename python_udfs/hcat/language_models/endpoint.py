@@ -99,6 +99,7 @@ class LanguageModel:
 
     #: What follows the address of the settings.
     _path = "/chat/completions"
+    _holds = "a text choices[0].message.content"
     #: Whether the server is asked to keep to a schema.
     _is_structured = True
 
@@ -203,15 +204,18 @@ class LanguageModel:
         """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
         try:
             document = json.loads(content)
-            text = document["choices"][0]["message"]["content"]
+            text, prompt, completion = self._find(document)
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            reason = f"a reply must hold choices[0].message.content, got {excerpt(content)!r}"
+            reason = f"a reply must hold {self._holds}, got {excerpt(content)!r}"
             raise AttemptError("malformed_reply", reason, status=status) from None
+        return text, count_of(document.get("usage"), prompt), count_of(document.get("usage"), completion)
+
+    def _find(self, document: Any) -> tuple[str, str, str]:
+        """Return the text of a reply, and the names of its counts of tokens."""
+        text = document["choices"][0]["message"]["content"]
         if not isinstance(text, str):
-            reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
-            raise AttemptError("malformed_reply", reason, status=status)
-        usage = document.get("usage")
-        return text, count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
+            raise TypeError
+        return text, "prompt_tokens", "completion_tokens"
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
         url = self.service.base_url.rstrip("/") + self._path
