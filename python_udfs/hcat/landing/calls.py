@@ -131,7 +131,9 @@ def _join_parts(plain: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**plain, "messages": None, "outputs": None, **asked, **said}
     if isinstance(steps, list) and steps and isinstance(steps[0], Mapping) and isinstance(steps[0].get("task"), str):
         seen = (find_passages(step.get("observations")) for step in steps if isinstance(step, Mapping))
-        return {"query_text": steps[0]["task"], "contexts": list(chain.from_iterable(seen)) or None, **plain}
+        own = {"query_text": steps[0]["task"], "contexts": list(chain.from_iterable(seen)) or None}
+        timing = plain.get("timing")
+        return {**(timing if isinstance(timing, Mapping) else {}), **own, **plain}
     return plain
 
 

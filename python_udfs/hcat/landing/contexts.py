@@ -100,7 +100,8 @@ def find_named_passages(value: Any) -> list[Any]:
 
 
 def _looks_like_passage(item: Any) -> bool:
-    return looks_like_content(item) if isinstance(item, str) else is_passage(item)
+    # what is an object is no passage, and may hold some
+    return looks_like_content(item) and structured(item) is item if isinstance(item, str) else is_passage(item)
 
 
 def _by_look(record: Mapping[str, Any]) -> Any:

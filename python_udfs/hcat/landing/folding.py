@@ -57,8 +57,8 @@ _ROWS: Final = 1000
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
 _EVERYWHERE: Final = frozenset(CONTRACT["span_texts"]["everywhere"].split())
-_OF_AN_ASSISTANT, _SEARCHES = (
-    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
+_OF_AN_ASSISTANT, _SEARCHES, _BESIDE = (
+    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches", "beside")
 )
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
@@ -264,7 +264,11 @@ def _recognise(span: Span, dialects: Sequence[Dialect]) -> None:
 def _guess(read: Span, general: Dialect) -> Span:
     """Return a span that no dialect can use with a role and the keys of its texts, by the words it is named with."""
     span = replace(read, values=[value for value in read.values if value.field not in ("query", "answer")])
-    texts = {key: text for key, text in span.texts.items() if key.split(".")[0] not in general.people}
+    texts = {
+        key: text
+        for key, text in span.texts.items()
+        if key.split(".")[0] not in general.people and not _BESIDE.search(key) and not text.isdecimal()
+    }
     kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
     named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())
     dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=keys_ending(texts, general.outputs))
@@ -557,7 +561,7 @@ def _list_passages(span: Span) -> list[Any]:
     if not found and span.role == "tool" and _SEARCHES.search(" ".join(names)):
         # a tool that searches may return its passages as one text
         texts = (text_of(structured(value)) for value in outputs)
-        found = [text for text in texts if text is not None and len(text) >= PASSAGE_CHARACTERS][:1]
+        found = [text for text in texts if len(text or "") >= PASSAGE_CHARACTERS and structured(text) is text][:1]
     return found
 
 

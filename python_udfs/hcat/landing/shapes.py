@@ -34,7 +34,7 @@ _SHOWN_NAMES = 12
 _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # anything else in a head is no name of a column: a file without a head has a record there
-_NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
+_NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,100}")
 _OTHER_FORMATS = tuple(CONTRACT["formats_not_read"].split())
 
 
@@ -256,11 +256,11 @@ def explain_no_files(folder: str | Path) -> str:
     meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
     found = meant[0] if meant else list_names(unread) or "nothing that could be read"
     file = next((root / found for found in unread if Path(found).suffix in SHAPES[CALLS].formats), None)
-    advice = "" if file is None or meant else f"; {_say_import(file)}"
+    advice = "" if file is None or meant else f"; {_say_import(file, len(unread) > 1)}"
     return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found}){advice}"
 
 
-def _say_import(file: Path) -> str:
+def _say_import(file: Path, are_many: bool = False) -> str:
     """Return the command that gives a file a name by which it is read."""
     try:
         records = [plain_record(record) for _, record, _, _ in islice(read_records(file), _HEAD) if record]
@@ -268,7 +268,8 @@ def _say_import(file: Path) -> str:
         records = []
     shape = SPANS if any(map(calls.marks_of_spans, records)) else CALLS
     shown = shlex.quote(str(file)) if _NAME.fullmatch(file.name) else "FILE"
-    return f"run `hcat import {shape} {shown} --output my_logs`"
+    more = f", or name a folder that holds the files in a folder {shape}" if are_many else ""
+    return f"run `hcat import {shape} {shown} --output my_logs`{more}"
 
 
 def names_of(records: Iterable[RawRecord]) -> list[str]:
