@@ -29,7 +29,7 @@ from hcat.landing.feedback import USER_FEEDBACK, read_feedback
 from hcat.landing.messages import ASSISTANT, SYSTEM, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 from hcat.landing.span_costs import COST_COLUMNS
-from hcat.landing.span_texts import find_inside, is_object, read_sections
+from hcat.landing.span_texts import find_inside, is_beside, is_object, read_sections
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
@@ -176,10 +176,11 @@ def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     is_table = any(each and all(str(key).isdecimal() for key in each) for each in cells)
     if is_scalar(pick(nest(record), "query_text")) or (not is_table and any(brings(record, readable=True))):
         return [record]
-    if rows := _rows_of(record):
+    said = {name: value for name, value in record.items() if not is_beside(plain_name(name))}
+    if rows := _rows_of(said):
         return list(rows)
     own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
-    for each in (each for level in levels_of(record) for each in level):
+    for each in (each for level in levels_of(said) for each in level):
         held = each if isinstance(each, list) else [each]
         found = [_join_parts(inner) for inner in held if isinstance(inner, Mapping)]
         if len(found) > 1 and all(map(_is_split, found)):
@@ -489,7 +490,10 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
         facts["tags"] = tags
     reference = pick(record, "reference_answer")
     held = structured(reference)
-    if isinstance(held, list):
+    if isinstance(held, bool):
+        # a verdict
+        reference = None
+    elif isinstance(held, list):
         reference = held[0] if held else None
     elif isinstance(held, Mapping) and find_contexts(plain_record(held)):
         reference = held

@@ -13,6 +13,7 @@ from hcat.landing.raw_contract import RecordError, json_kind
 _PASSAGE_IDS = ("chunk_id", "segment_id", *KEY_ALIASES, "document_id")
 #: Names under which passages stand, if what stands there looks like passages.
 LOOKS: tuple[str, ...] = tuple(CONTRACT["contexts_by_look"].split())
+_FILES = re.compile(CONTRACT["names_of_files"], re.IGNORECASE)
 _OF_ONE_TEXT = frozenset(CONTRACT["contexts_of_one_text"].split())
 # a record with one of these names is a test case, whose context is gold
 _TEST_CASE = frozenset({"retrieval_context", "actual_output"})
@@ -100,8 +101,10 @@ def find_named_passages(value: Any) -> list[Any]:
 
 
 def _looks_like_passage(item: Any) -> bool:
-    # what is an object is no passage, and may hold some
-    return looks_like_content(item) and structured(item) is item if isinstance(item, str) else is_passage(item)
+    if not isinstance(item, str):
+        return is_passage(item)
+    # what is an object may hold some
+    return looks_like_content(item) and structured(item) is item and not _FILES.match(item.strip())
 
 
 def _by_look(record: Mapping[str, Any]) -> Any:
@@ -117,6 +120,9 @@ def _by_look(record: Mapping[str, Any]) -> Any:
         if isinstance(held, list) and not all(map(_looks_like_passage, held)):
             # citations and sources may group their passages
             held = [passage for each in held for passage in find_passages([each], takes_texts=name == "sources")]
+        if name == "citations" and isinstance(held, list):
+            # what an answer quotes of itself
+            held = [each for each in held if str(read_context(each).get("text")) not in str(pick(record, "answer"))]
         if isinstance(held, list) and held:
             return held
     return None
@@ -124,8 +130,8 @@ def _by_look(record: Mapping[str, Any]) -> Any:
 
 def _open_map(held: Mapping[str, Any]) -> list[Any]:
     """Return the passages of an object: those of a list in it, or its texts by their ids, or none."""
-    named = [{"chunk_id": key, "text": text} for key, text in held.items() if looks_like_content(text)]
-    return find_passages(held) or (named if len(named) == len(held) else [])
+    are_ids = all(looks_like_content(text) and re.search(r"\d|\W", key) for key, text in held.items())
+    return find_passages(held) or [{"chunk_id": key, "text": text} for key, text in held.items() if are_ids]
 
 
 def find_contexts(record: Mapping[str, Any]) -> Any:

@@ -35,6 +35,7 @@ from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, 
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import (
     find_text,
+    is_beside,
     is_object,
     is_structure,
     keys_ending,
@@ -57,8 +58,8 @@ _ROWS: Final = 1000
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
 _EVERYWHERE: Final = frozenset(CONTRACT["span_texts"]["everywhere"].split())
-_OF_AN_ASSISTANT, _SEARCHES, _BESIDE = (
-    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches", "beside")
+_OF_AN_ASSISTANT, _SEARCHES = (
+    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
 )
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
@@ -267,7 +268,7 @@ def _guess(read: Span, general: Dialect) -> Span:
     texts = {
         key: text
         for key, text in span.texts.items()
-        if key.split(".")[0] not in general.people and not _BESIDE.search(key) and not text.isdecimal()
+        if key.split(".")[0] not in general.people and not is_beside(key) and not text.isdecimal()
     }
     kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
     named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())

@@ -70,8 +70,6 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     """Return the objects of a JSON file: its calls at any depth, those of an array, or of the only array in it."""
     try:
         value = read_json(file.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8: other bytes at position {error.start}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from None
     if note := note_on(value):

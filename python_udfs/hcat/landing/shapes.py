@@ -19,7 +19,6 @@ from urllib.parse import unquote
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
-from hcat.landing.containers import is_scalar
 from hcat.landing.contexts import plain_record
 from hcat.landing.events import join_events, read_event
 from hcat.landing.feedback import SCORES, expand_score, scores_of
@@ -155,9 +154,7 @@ def expand_records(
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
-    head, _, rows = head_of(records)
-    if not _has_parts(head) and _has_parts(unwrapped := [_unwrap(row) for row in head]):
-        head, rows = unwrapped, map(_unwrap, rows)
+    head, _, rows = head_of(map(_unwrap, records))
     if not any(calls.conversation_of(record) for _, record, _, _ in head):
         # the first record that can be read tells what the file holds
         first = next((record for _, record, _, _ in head if record is not None), None)
@@ -175,19 +172,16 @@ def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
         yield said[0][0], calls.join_conversation(key, [record for _, record, _, _ in said if record]), note, None
 
 
-def _has_parts(head: Iterable[RawRecord]) -> bool:
-    """Return whether records are messages or events."""
-    return any(calls.conversation_of(record) or read_event(record)[1] for _, record, _, _ in head)
-
-
 def _unwrap(row: RawRecord) -> RawRecord:
-    """Return a record with the fields of the only object in it beside its own, as exports wrap the rows of a table."""
+    """Return a message or an event with its fields beside those of the object around it, as exports of tables have."""
     number, record, note, shown = row
-    inner = [value for value in (record or {}).values() if value is not None and not is_scalar(value)]
-    if len(inner) != 1 or not isinstance(inner[0], Mapping):
-        return row
-    own = {name: value for name, value in (record or {}).items() if is_scalar(value)}
-    return number, {**own, **inner[0]}, note, shown
+    inner = [value for value in (record or {}).values() if isinstance(value, Mapping)]
+    whole = {**(record or {}), **inner[0]} if len(inner) == 1 else {}
+    return (number, whole, note, shown) if _is_part(whole) and not _is_part(record) else row
+
+
+def _is_part(record: Mapping[str, Any] | None) -> bool:
+    return bool(read_event(record)[1] or calls.conversation_of(record))
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:

@@ -24,6 +24,8 @@ NAMES: Final = {
 #: What is neither query nor answer, whatever it holds.
 _OTHERS: Final = known_names(["contexts"]) | {*LOOKS, *_WORDS["others"]}
 _GOLD: Final = re.compile(CONTRACT["span_texts"]["gold"]).search
+#: Whether a key holds something beside the query and the answer.
+is_beside: Final = re.compile(CONTRACT["span_texts"]["beside"], re.IGNORECASE).search
 _DEEPEST: Final = 10
 _LONGEST_KEY: Final = 60
 _SECTION: Final = re.compile(r"^\[\[ ## (\w+) ## \]\]$", re.MULTILINE)
