@@ -346,24 +346,19 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 
 def _scalar(value: Any, what: str) -> str | None:
     held = structured(value)
-    if what == "answer" and held is not value and (said := messages_of(held if isinstance(held, list) else [held])):
-        # what a model returned, as a text
-        return last_text(said, ASSISTANT) or to_text(value)
-    if what == "query" and isinstance(held, Mapping):
-        value = text_of(held) or value
-    if value is not None and not is_scalar(value):
-        said = messages_of(value)
-        are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
-        is_read = isinstance(value, Mapping) or are_parts
-        # what a tool found is no answer
-        ids = (read_context(passage).get("chunk_id") for passage in find_passages(value))
-        is_read = is_read and not any(each is not None for each in ids)
-        found = text_of(value) if said is None and is_read else last_text(said or [], ASSISTANT)
-        if found is not None:
-            return found
-        keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
-        raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
-    return to_text(value)
+    if held is None or is_scalar(held):
+        return to_text(value)
+    said = messages_of(held if isinstance(held, list) else [held])
+    are_parts = isinstance(held, list) and all(isinstance(part, Mapping) and "type" in part for part in held)
+    # what a tool found is no answer, and an answer in JSON stays what the user saw
+    is_found = any(read_context(passage).get("chunk_id") is not None for passage in find_passages(held))
+    is_read = are_parts or (isinstance(held, Mapping) and (held is value or what == "query"))
+    text = text_of(held) if said is None and is_read and not is_found else None
+    found = last_text(said or [], ASSISTANT if what == "answer" else USER) or text
+    if found is not None or isinstance(value, str):
+        return value if found is None else found
+    keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
+    raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
 
 
 def _read_answer(own: Any, reply: str | None) -> str | None:
@@ -490,11 +485,9 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
         facts["tags"] = tags
     reference = pick(record, "reference_answer")
     held = structured(reference)
-    if isinstance(held, bool):
-        # a verdict
-        reference = None
-    elif isinstance(held, list):
-        reference = held[0] if held else None
+    if isinstance(held, list | bool):
+        # a verdict is no answer
+        reference = held[0] if isinstance(held, list) and held else None
     elif isinstance(held, Mapping) and find_contexts(plain_record(held)):
         reference = held
     if isinstance(reference, Mapping):
