@@ -126,8 +126,9 @@ def _join_parts(plain: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(example, Mapping) and isinstance(plain.get("prediction"), Mapping):
         asked = _as_gold(plain_record(example))
         return {**plain, "example": None, "prediction": None, **asked, **plain_record(plain["prediction"])}
-    asked, replies = read_sections(last_text(messages_of(plain.get("messages")) or [], USER)), structured(replies)
+    replies = structured(replies)
     if said := read_sections(replies[0] if isinstance(replies, list) and replies else None):
+        asked = read_sections(last_text(messages_of(plain.get("messages")) or [], USER))
         return {**plain, "messages": None, "outputs": None, **asked, **said}
     if isinstance(steps, list) and steps and isinstance(steps[0], Mapping) and isinstance(steps[0].get("task"), str):
         seen = (find_passages(step.get("observations")) for step in steps if isinstance(step, Mapping))

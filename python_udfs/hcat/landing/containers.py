@@ -72,8 +72,8 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         beside = chain((opened[name] for name in _BESIDE if name in opened), containers.values())
         found = map(find_named_passages, beside)
         opened["contexts"] = next(filter(None, found), None)
-    for name, meaning in _CONTAINERS.items():
-        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
+    for name in dict.fromkeys((*containers, "inputs", "outputs", "vars")):
+        held, meaning = containers.get(name, opened.pop(name, None)), _CONTAINERS[name]
         if held is not None and not _has(opened, meaning):
             text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
@@ -84,7 +84,8 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
 def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
     names = (name for meaning in ("query_text", "turns") for name in (meaning, *ALIASES[meaning]))
-    return next((messages for name in names if (messages := messages_of(record.get(name))) is not None), None)
+    held = (record[name] for name in names if name in record)
+    return next((messages for each in held if (messages := messages_of(each)) is not None), None)
 
 
 def nest(call: Mapping[str, Any]) -> dict[str, Any]:

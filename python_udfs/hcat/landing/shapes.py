@@ -175,8 +175,8 @@ def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
 def _unwrap(row: RawRecord) -> RawRecord:
     """Return a message or an event with its fields beside those of the object around it, as exports of tables have."""
     number, record, note, shown = row
-    inner = [value for value in (record or {}).values() if isinstance(value, Mapping)]
-    whole = {**(record or {}), **inner[0]} if len(inner) == 1 else {}
+    inner = [value for value in (record or {}).values() if isinstance(value, Mapping | list)]
+    whole = {**(record or {}), **inner[0]} if len(inner) == 1 and isinstance(inner[0], Mapping) else {}
     return (number, whole, note, shown) if _is_part(whole) and not _is_part(record) else row
 
 
