@@ -41,9 +41,7 @@ def ranking_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Agreement:
     """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1]."""
-    passed, failed, count_clusters = _tabulate(scores, labels, clusters)
-    status = "no_variation" if len(scores) else "no_scores"
-    found = Agreement("ranking_accuracy", status, count_units=len(scores), count_clusters=count_clusters)
+    passed, failed, found = _tabulate("ranking_accuracy", "no_variation", scores, labels, clusters)
     if not passed.sum() or not failed.sum():
         return found
 
@@ -59,9 +57,7 @@ def paired_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Agreement:
     """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score."""
-    passed, failed, count_clusters = _tabulate(scores, labels, clusters)
-    status = "no_pairs" if len(scores) else "no_scores"
-    found = Agreement("paired_accuracy", status, count_units=len(scores), count_clusters=count_clusters)
+    passed, failed, found = _tabulate("paired_accuracy", "no_pairs", scores, labels, clusters)
     pairs = passed.sum(axis=1) * failed.sum(axis=1)
     if not pairs.sum():
         return found
@@ -140,13 +136,16 @@ def _compare(
     return cohen_kappa(ratings, codes, weighting, count_draws, seed)
 
 
-def _tabulate(scores: Floats, labels: Floats, clusters: Sequence[str]) -> tuple[Floats, Floats, int]:
+def _tabulate(
+    statistic: str, unknown: str, scores: Floats, labels: Floats, clusters: Sequence[str]
+) -> tuple[Floats, Floats, Agreement]:
     """Return accepted and failed answers by cluster and score level, shape (n_clusters, n_levels), levels ascending."""
     levels, level_codes = np.unique(scores, return_inverse=True)
     names, cluster_codes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     tables = np.zeros((2, len(names), len(levels)))
     np.add.at(tables, (labels.astype(np.int64), cluster_codes, level_codes), 1.0)
-    return tables[1], tables[0], len(names)
+    status = unknown if len(scores) else "no_scores"
+    return tables[1], tables[0], Agreement(statistic, status, count_units=len(scores), count_clusters=len(names))
 
 
 def _with_interval(measure: Callable[[Floats], Floats], found: Agreement, count_draws: int, seed: int) -> Agreement:

@@ -171,15 +171,8 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
     while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
         step = pending[0]
         key = hash_text(request["judge_key"], step.name)
-        more, value = converse(
-            model,
-            shared | {"step": step.name},
-            key,
-            step.messages,
-            step.schema,
-            step.read,
-            _revision(model.service),
-        )
+        named = shared | {"step": step.name}
+        more, value = converse(model, named, key, *step[1:], revision=_revision(model.service))
         rows += more
         if value is None:
             break

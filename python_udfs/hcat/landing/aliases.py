@@ -6,6 +6,7 @@ A name is compared without regard to case, blanks, hyphens and dots, and ``actua
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +14,9 @@ import yaml
 
 from hcat.language.text import clean_text
 
+_WRITTEN: Final = Path(__file__).with_name("raw_contract.yml").read_text(encoding="utf-8")
 #: The raw contract as it is written.
-CONTRACT: Final[Mapping[str, Any]] = yaml.safe_load(
-    Path(__file__).with_name("raw_contract.yml").read_text(encoding="utf-8")
-)
+CONTRACT: Final[Mapping[str, Any]] = yaml.safe_load(_WRITTEN)
 #: Meaning -> other names. The meaning of most columns is their name; :class:`Entity.meanings` holds the exceptions.
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     meaning: tuple(names.split()) for meaning, names in CONTRACT["aliases"].items()
@@ -36,11 +36,24 @@ SPAN_NAMES: Final = frozenset(CONTRACT["span_names"].split())
 _CONTENT_CHARACTERS = 20
 
 
+# two words -> the name that they make
+_COMPOSED: Final[Mapping[tuple[str, ...], str]] = {
+    pair: name
+    for name, (who, what, behind) in CONTRACT["named_by_words"].items()
+    for pair in chain(product(who.split(), what.split()), product(what.split(), behind.split()))
+}
+_FILLERS: Final = frozenset(CONTRACT["fillers_of_names"].split())
+# what the contract names stays as it is
+_KNOWN: Final = frozenset(_WRITTEN.split())
+
+
 @lru_cache(maxsize=4096)
 def plain_name(name: str) -> str:
-    """Return a name as it is compared: small letters, words joined by underscores."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", clean_text(name).strip())
-    return re.sub(r"[\s.\-]+", "_", words).casefold()
+    """Return a name as it is compared: small letters, words joined by underscores, one for names of a kind."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", clean_text(name).strip())
+    plain = re.sub(r"[\s.\-]+", "_", split).casefold()
+    words = tuple(word for word in re.split("[_']", plain) if word not in _FILLERS)
+    return plain if plain in _KNOWN else _COMPOSED.get(words, plain)
 
 
 def pick(record: Mapping[str, Any], meaning: str) -> Any:

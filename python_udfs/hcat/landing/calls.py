@@ -29,7 +29,7 @@ from hcat.landing.feedback import USER_FEEDBACK, read_feedback
 from hcat.landing.messages import ASSISTANT, SYSTEM, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 from hcat.landing.span_costs import COST_COLUMNS
-from hcat.landing.span_texts import find_inside
+from hcat.landing.span_texts import find_inside, is_beside, is_object, read_sections
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
@@ -90,7 +90,7 @@ class OpenedCall:
 
 def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
     """Return what a call holds, read once for all of its entities: see :func:`expand_opened`."""
-    plain = nest(call)
+    plain = {name: held for name, held in nest(call).items() if not is_object(held)}
     is_example = _is_example(plain)
     if is_example:
         # what stands beside the question of an example is what should be answered
@@ -101,7 +101,7 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     said = (plain.get(name) for name in _PREDICTIONS)
     if pick(plain, "reference_answer") is None and any(isinstance(text, str) and " " in text.strip() for text in said):
         # beside a text that was predicted stands what should have been answered
-        plain = {"reference_answer" if name == "answer" else name: value for name, value in plain.items()}
+        plain = _as_gold(plain)
     record = _open(plain)
     if marks := marks_of_spans(record):
         raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
@@ -113,6 +113,29 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
         seen[content] += 1
         call_id = f"call_{content[:16]}" + (f"_{seen[content]}" if seen[content] > 1 else "")
     return OpenedCall(record, _read_exchanges(record, call_id), is_example)
+
+
+def _as_gold(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record whose answer is what should have been answered."""
+    return {"reference_answer" if name == "answer" else name: value for name, value in record.items()}
+
+
+def _join_parts(plain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call with the fields of an example and its prediction, of marked sections, and of steps of a task."""
+    example, steps, replies = (plain.get(name) for name in ("example", "steps", "outputs"))
+    if isinstance(example, Mapping) and isinstance(plain.get("prediction"), Mapping):
+        asked = _as_gold(plain_record(example))
+        return {**plain, "example": None, "prediction": None, **asked, **plain_record(plain["prediction"])}
+    replies = structured(replies)
+    if said := read_sections(replies[0] if isinstance(replies, list) and replies else None):
+        asked = read_sections(last_text(messages_of(plain.get("messages")) or [], USER))
+        return {**plain, "messages": None, "outputs": None, **asked, **said}
+    if isinstance(steps, list) and steps and isinstance(steps[0], Mapping) and isinstance(steps[0].get("task"), str):
+        seen = (find_passages(step.get("observations")) for step in steps if isinstance(step, Mapping))
+        own = {"query_text": steps[0]["task"], "contexts": list(chain.from_iterable(seen)) or None}
+        timing = plain.get("timing")
+        return {**(timing if isinstance(timing, Mapping) else {}), **own, **plain}
+    return plain
 
 
 def marks_of_spans(record: Mapping[str, Any]) -> list[str]:
@@ -149,17 +172,28 @@ def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, An
 
 def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the calls that a record holds: itself, the rows of a table, or the least deep ones inside of it."""
-    record = _plain_values(record)
-    if is_scalar(pick(nest(record), "query_text")) or any(brings(record, readable=True)):
+    record = _join_parts(_plain_values(record))
+    cells = [each for each in record.values() if isinstance(each, Mapping)]
+    is_table = any(each and all(str(key).isdecimal() for key in each) for each in cells)
+    if is_scalar(pick(nest(record), "query_text")) or (not is_table and any(brings(record, readable=True))):
         return [record]
-    if rows := _rows_of(record):
+    said = {name: value for name, value in record.items() if not is_beside(plain_name(name))}
+    if rows := _rows_of(said):
         return list(rows)
     own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
-    for each in (each for level in levels_of(record) for each in level):
-        found = [inner for inner in (each if isinstance(each, list) else [each]) if isinstance(inner, Mapping)]
+    for each in (each for level in levels_of(said) for each in level):
+        held = each if isinstance(each, list) else [each]
+        found = [_join_parts(inner) for inner in held if isinstance(inner, Mapping)]
+        if len(found) > 1 and all(map(_is_split, found)):
+            return [{**own, **call} for inner in found for call in records_of(inner)]
         if any(all(brings(inner)) for inner in found):
             return [{**own, **inner} for inner in found]
     return [record]
+
+
+def _is_split(record: Mapping[str, Any]) -> bool:
+    """Return whether each call that a record holds has a query and an answer."""
+    return all(all(brings(call, in_steps=True)) for call in records_of(record))
 
 
 def _plain_values(value: Any) -> Any:
@@ -181,6 +215,10 @@ def _rows_of(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     names, grid = record.get("columns"), record.get("data")
     if isinstance(names, list) and isinstance(grid, list):
         return [dict(zip(map(str, names), row, strict=False)) for row in grid if isinstance(row, list)]
+    lists = [each for each in record.values() if isinstance(each, list)]
+    if len(record) == len(lists) > 1 and len(set(map(len, lists))) == 1:
+        rows = [dict(zip(record, row, strict=True)) for row in zip(*lists, strict=True)]
+        return rows if rows and all(all(brings(row)) for row in rows) else []
     cells = [each for each in record.values() if isinstance(each, Mapping)]
     if not cells or len(cells) < len(record):
         return []
@@ -308,16 +346,20 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 
 
 def _scalar(value: Any, what: str) -> str | None:
-    if value is not None and not is_scalar(value):
-        said = messages_of(value)
-        are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
-        is_object = isinstance(value, Mapping) or are_parts
-        found = text_of(value) if said is None and is_object else last_text(said or [], ASSISTANT)
-        if found is not None:
-            return found
-        keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
-        raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
-    return to_text(value)
+    held = structured(value)
+    if held is None or is_scalar(held):
+        return to_text(value)
+    said = messages_of(held if isinstance(held, list) else [held])
+    are_parts = isinstance(held, list) and all(isinstance(part, Mapping) and "type" in part for part in held)
+    # what a tool found is no answer, and an answer in JSON stays what the user saw
+    is_found = any(read_context(passage).get("chunk_id") is not None for passage in find_passages(held))
+    is_read = are_parts or (isinstance(held, Mapping) and (held is value or what == "query"))
+    text = text_of(held) if said is None and is_read and not is_found else None
+    found = last_text(said or [], ASSISTANT if what == "answer" else USER) or text
+    if found is not None or isinstance(value, str):
+        return value if found is None else found
+    keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
+    raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
 
 
 def _read_answer(own: Any, reply: str | None) -> str | None:
@@ -443,8 +485,12 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
     if (tags := pick(record, "query_tags")) is not None:
         facts["tags"] = tags
     reference = pick(record, "reference_answer")
-    if isinstance(reference, list):
-        reference = reference[0] if reference else None
+    held = structured(reference)
+    if isinstance(held, list | bool):
+        # a verdict is no answer
+        reference = held[0] if isinstance(held, list) and held else None
+    elif isinstance(held, Mapping) and find_contexts(plain_record(held)):
+        reference = held
     if isinstance(reference, Mapping):
         # passages under this name are no answer
         inner = plain_record(reference)

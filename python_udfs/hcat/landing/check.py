@@ -22,7 +22,7 @@ from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.folding import fold_traces
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import RECORDS, read_folder, read_table
-from hcat.landing.shapes import find_files, find_unread_files, stem_of
+from hcat.landing.shapes import find_files, find_unread_files, list_names, stem_of
 from hcat.language.display import clean_label
 
 #: Rejected records that are shown for each reason of an entity.
@@ -91,7 +91,7 @@ def check_logs(
     catalogue = read_catalogue(_find_seed("metric_catalog", start, project))
     scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
     lines = [
-        ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
+        ("read", list_names(sorted(chain.from_iterable(sources.values())))),
         *(_describe_unread(folder, staging) if folder else ()),
         *_describe_entities(staging, sources, dropped),
         *_describe_first(staging, inputs, mask),

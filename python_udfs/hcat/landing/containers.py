@@ -25,7 +25,10 @@ from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 
 # objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
 # be JSON in a text; an answer in JSON stays the text that the user saw.
-_CONTAINERS: Mapping[str, str] = CONTRACT["containers"]
+_CONTAINERS: Mapping[str, str] = {
+    **{name: meaning for meaning in ("query_text", "answer") for name in ALIASES[meaning]},
+    **CONTRACT["containers"],
+}
 _AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
 _WORDS = {name: tuple(words.split()) for name, words in CONTRACT["parts_of_calls"].items()}
 _CONTENT, _RETRIEVED, _BESIDE = _WORDS["content"], _WORDS["retrieved"], _WORDS["beside"]
@@ -63,13 +66,14 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened = {name: value for name, value in opened.items() if _MEANING_OF.get(name) not in ("query_text", "turns")}
         opened["turns"] = messages
     if queries:
+        queries = [without_passages(query, opened) for query in queries]
         opened["query_text"] = next((query for query in queries if (to_text(query) or "").strip()), queries[0])
     if not any(_MEANING_OF.get(name) in _RETRIEVED and value is not None for name, value in opened.items()):
         beside = chain((opened[name] for name in _BESIDE if name in opened), containers.values())
         found = map(find_named_passages, beside)
         opened["contexts"] = next(filter(None, found), None)
-    for name, meaning in _CONTAINERS.items():
-        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
+    for name in dict.fromkeys((*containers, "inputs", "outputs", "vars")):
+        held, meaning = containers.get(name, opened.pop(name, None)), _CONTAINERS[name]
         if held is not None and not _has(opened, meaning):
             text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
@@ -80,7 +84,8 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
 def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
     names = (name for meaning in ("query_text", "turns") for name in (meaning, *ALIASES[meaning]))
-    return next((messages for name in names if (messages := messages_of(record.get(name))) is not None), None)
+    held = (record[name] for name in names if name in record)
+    return next((messages for each in held if (messages := messages_of(each)) is not None), None)
 
 
 def nest(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +127,7 @@ def is_scalar(value: Any) -> bool:
 
 
 def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    opened = {name: structured(record.get(name)) for name in _CONTAINERS}
+    opened = {name: structured(record[name]) for name in _CONTAINERS if name in record}
     texts = [name for name, held in opened.items() if isinstance(held, Mapping) and held is not record[name]]
     asked = (plain_record(opened[name]) for name in texts if _CONTAINERS[name] == "query_text")
     is_body = any(is_scalar(pick(held, "query_text")) for held in asked)
@@ -193,6 +198,14 @@ def without_templates(queries: Iterable[Any], record: Mapping[str, Any]) -> list
     """Return the queries that hold no context of their call."""
     passages = [passage for text in _passages(record) if len(passage := _squeeze(text)) >= PASSAGE_CHARACTERS]
     return [query for query in queries if not any(passage in _squeeze(to_text(query) or "") for passage in passages)]
+
+
+def without_passages(query: Any, record: Mapping[str, Any]) -> Any:
+    """Return what stands below the passages of a call with which a query begins, or the query as it is."""
+    rest = query if isinstance(query, str) else ""
+    for passage in map(str.strip, _passages(record)):
+        rest = rest.removeprefix(passage).lstrip()
+    return rest or query
 
 
 def _squeeze(text: str) -> str:

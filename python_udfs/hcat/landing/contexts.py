@@ -13,6 +13,8 @@ from hcat.landing.raw_contract import RecordError, json_kind
 _PASSAGE_IDS = ("chunk_id", "segment_id", *KEY_ALIASES, "document_id")
 #: Names under which passages stand, if what stands there looks like passages.
 LOOKS: tuple[str, ...] = tuple(CONTRACT["contexts_by_look"].split())
+_FILES = re.compile(CONTRACT["names_of_files"], re.IGNORECASE)
+_OF_ONE_TEXT = frozenset(CONTRACT["contexts_of_one_text"].split())
 # a record with one of these names is a test case, whose context is gold
 _TEST_CASE = frozenset({"retrieval_context", "actual_output"})
 #: Lists of passages stand at most so deep in what a tool returns.
@@ -99,7 +101,10 @@ def find_named_passages(value: Any) -> list[Any]:
 
 
 def _looks_like_passage(item: Any) -> bool:
-    return looks_like_content(item) if isinstance(item, str) else is_passage(item)
+    if not isinstance(item, str):
+        return is_passage(item)
+    # what is an object may hold some
+    return looks_like_content(item) and structured(item) is item and not _FILES.match(item.strip())
 
 
 def _by_look(record: Mapping[str, Any]) -> Any:
@@ -108,24 +113,32 @@ def _by_look(record: Mapping[str, Any]) -> Any:
         if name not in record or (name == "context" and not _TEST_CASE.isdisjoint(record)):
             continue
         held = structured(record[name])
-        if name == "context" and isinstance(held, str) and looks_like_content(held):
+        if name in _OF_ONE_TEXT and isinstance(held, str) and looks_like_content(held):
             return [held]
         if isinstance(held, Mapping):
-            held = find_passages(held)
+            held = _open_map(held) or []
         if isinstance(held, list) and not all(map(_looks_like_passage, held)):
             # citations and sources may group their passages
             held = [passage for each in held for passage in find_passages([each], takes_texts=name == "sources")]
+        if name == "citations" and isinstance(held, list):
+            # what an answer quotes of itself
+            held = [each for each in held if str(read_context(each).get("text")) not in str(pick(record, "answer"))]
         if isinstance(held, list) and held:
             return held
     return None
+
+
+def _open_map(held: Mapping[str, Any]) -> list[Any]:
+    """Return the passages of an object: those of a list in it, or its texts by their ids, or none."""
+    are_ids = all(looks_like_content(text) and re.search(r"\d|\W", key) for key, text in held.items())
+    return find_passages(held) or [{"chunk_id": key, "text": text} for key, text in held.items() if are_ids]
 
 
 def find_contexts(record: Mapping[str, Any]) -> Any:
     """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none."""
     contexts = structured(pick(record, "contexts"))
     if isinstance(contexts, Mapping):
-        named = [{"chunk_id": key, "text": text} for key, text in contexts.items() if looks_like_content(text)]
-        contexts = find_passages(contexts) or (named if named and len(named) == len(contexts) else contexts)
+        contexts = _open_map(contexts) or contexts
     if isinstance(contexts, str):
         # a cell that is empty says nothing, and one text is one passage
         is_joined = contexts == record.get(_JOINED_NAME)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hcat.landing.aliases import pick, plain_name
-from hcat.landing.calls import judge_relevant, make_query_id
+from hcat.landing.calls import expand_opened, open_call
 from hcat.landing.contexts import find_passage_id
-from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind
 
 #: Stems of files and the entities that they hold.
 CORPUS, QUESTIONS, JUDGEMENTS = "corpus", "qa", "qrels"
@@ -31,20 +30,8 @@ def expand_corpus(passage: Mapping[str, Any], entity_name: str) -> Iterator[dict
 
 def expand_question(question: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
     """Yield the query or the relevance judgements that a question with its gold passages stands for."""
-    record = {plain_name(name): value for name, value in question.items()}
-    text = pick(record, "query_text")
-    query_id = pick(record, "query_id")
-    if query_id is None and isinstance(text, str):
-        query_id = make_query_id(text)
-    if entity_name == "relevance_judgements":
-        identifiers = pick(record, "reference_context_ids")
-        if identifiers is not None and not isinstance(identifiers, list):
-            raise RecordError(f"the gold passages must be a list, got {json_kind(identifiers)}")
-        yield from judge_relevant(query_id, identifiers or [])
-        return
-    reference = pick(record, "reference_answer")
-    if isinstance(reference, list):
-        reference = reference[0] if reference else None
-    own = ("query_id", "text", "reference_answer")
-    facts = {name: record[name] for name in ENTITIES["queries"].columns if name in record and name not in own}
-    yield {"query_id": query_id, "text": text, "reference_answer": reference} | facts
+    opened = open_call(question)
+    first = opened.exchanges[0]
+    # a query counts without an answer, too
+    alone = [{"query_id": first.query_id, "text": first.query_text}] if entity_name == "queries" else []
+    yield from list(expand_opened(opened, entity_name)) or alone

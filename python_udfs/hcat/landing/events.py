@@ -7,6 +7,7 @@ from hcat.landing.aliases import CONTRACT, SPAN_NAMES, pick, plain_name
 from hcat.landing.contexts import find_passages, levels_of, plain_record
 from hcat.landing.files import RawRecord
 from hcat.landing.raw_contract import show_record
+from hcat.landing.span_texts import is_beside
 
 _WORDS: Final = {name: frozenset(words.split()) for name, words in CONTRACT["events"].items()}
 _OPEN: Final = "a run starts here, and it or a step of it ends nowhere: runs overlap, or events are missing"
@@ -61,4 +62,5 @@ def _join(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _find(event: Mapping[str, Any], what: str) -> Any:
     """Return the least deep value whose name ends in a word for what a run was given or returned."""
     items = (item for level in levels_of(event) for each in level if isinstance(each, Mapping) for item in each.items())
-    return next((value for name, value in items if plain_name(name).split("_")[-1] in _WORDS[what] and value), None)
+    said = ((plain_name(name), value) for name, value in items if value)
+    return next((value for name, value in said if name.split("_")[-1] in _WORDS[what] and not is_beside(name)), None)

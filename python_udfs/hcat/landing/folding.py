@@ -35,6 +35,7 @@ from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, 
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import (
     find_text,
+    is_beside,
     is_object,
     is_structure,
     keys_ending,
@@ -264,7 +265,11 @@ def _recognise(span: Span, dialects: Sequence[Dialect]) -> None:
 def _guess(read: Span, general: Dialect) -> Span:
     """Return a span that no dialect can use with a role and the keys of its texts, by the words it is named with."""
     span = replace(read, values=[value for value in read.values if value.field not in ("query", "answer")])
-    texts = {key: text for key, text in span.texts.items() if key.split(".")[0] not in general.people}
+    texts = {
+        key: text
+        for key, text in span.texts.items()
+        if key.split(".")[0] not in general.people and not is_beside(key) and not text.isdecimal()
+    }
     kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
     named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())
     dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=keys_ending(texts, general.outputs))
@@ -557,7 +562,7 @@ def _list_passages(span: Span) -> list[Any]:
     if not found and span.role == "tool" and _SEARCHES.search(" ".join(names)):
         # a tool that searches may return its passages as one text
         texts = (text_of(structured(value)) for value in outputs)
-        found = [text for text in texts if text is not None and len(text) >= PASSAGE_CHARACTERS][:1]
+        found = [text for text in texts if len(text or "") >= PASSAGE_CHARACTERS and structured(text) is text][:1]
     return found
 
 

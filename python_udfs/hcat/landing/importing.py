@@ -11,6 +11,7 @@ from hcat.engine.saying import say
 from hcat.landing.aliases import CONTRACT
 from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
+from hcat.landing.messages import messages_of
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_messages, list_names, suggest
 
 #: Tools whose files hold calls.
@@ -69,12 +70,13 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     """Return the objects of a JSON file: its calls at any depth, those of an array, or of the only array in it."""
     try:
         value = read_json(file.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8: other bytes at position {error.start}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from None
     if note := note_on(value):
         say(f"hcat: {file}: {note}", is_error=True)
+    if stem == CALLS and isinstance(value, list) and messages_of(value) is not None:
+        # one conversation
+        return [{"messages": value}]
     if isinstance(value, dict):
         if stem == CALLS and ((records := records_of(value)) != [value] or all(brings(value, in_steps=True))):
             return records

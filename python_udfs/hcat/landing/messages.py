@@ -65,10 +65,8 @@ def text_of(value: Any, depth: int = 0) -> str | None:
         parts = structured(value)
         are_parts = isinstance(parts, list) and parts and all(isinstance(each, Mapping) and each for each in parts)
         # a text in JSON stays what the user saw, unless it is a list of parts
-        joined = (
-            text_of(parts, depth + 1) if are_parts and all({"type", "text"} & each.keys() for each in parts) else None
-        )
-        return value if joined is None else joined
+        are_parts = are_parts and all({"type", "content_type", "text"} & each.keys() for each in parts)
+        return text_of(parts, depth + 1) if are_parts else value
     if isinstance(value, list) and depth <= _DEEPEST:
         texts = [text for each in value if (text := text_of(each, depth + 1)) is not None]
         # an answer with citations is split wherever one begins or ends, in the middle of a sentence too
@@ -76,7 +74,7 @@ def text_of(value: Any, depth: int = 0) -> str | None:
         return ("" if is_split else "\n").join(texts) if texts else None
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
-    kind = str(value.get("type") or value.get("content_type") or "").casefold()
+    kind = str(value.get("type") or value.get("content_type") or value.get("contentType") or "").casefold()
     if kind.startswith(_WORDS["without_text"]) and role_of(value) is None:
         return None
     return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name), depth + 1)) is not None), None)
@@ -91,7 +89,7 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
     if not isinstance(items, list) or not items:
         return None
     # a pair of a role and a text, and parts of several roles in one message
-    items = [{"role": each[0], "content": each[1]} if _is_pair(each) else each for each in items]
+    items = [_with_role(structured(each), is_one=len(items) == 1) for each in items]
     items = [part for each in items for part in _parts_with_roles(each)]
     items = _with_roles(items)
     if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
@@ -127,8 +125,15 @@ def _parts_with_roles(message: Any) -> list[Any]:
     return [message]
 
 
+def _with_role(item: Any, is_one: bool) -> Any:
+    """Return a pair of a role and a text, or one of several objects with a text under a role alone, as a message."""
+    is_said = isinstance(item, Mapping) and len(item) == 1 and not is_one
+    pair = next(iter(item.items())) if is_said else item
+    return {"role": pair[0], "content": pair[1]} if _is_pair(pair) else item
+
+
 def _is_pair(item: Any) -> bool:
-    return isinstance(item, list) and len(item) == len(("role", "text")) and str(item[0]) in _ROLES
+    return isinstance(item, list | tuple) and len(item) == len(("role", "text")) and str(item[0]) in _ROLES
 
 
 def _is_empty(message: Mapping[str, Any]) -> bool:

@@ -33,7 +33,7 @@ _SHOWN_NAMES = 12
 _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # anything else in a head is no name of a column: a file without a head has a record there
-_NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
+_NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,100}")
 _OTHER_FORMATS = tuple(CONTRACT["formats_not_read"].split())
 
 
@@ -154,7 +154,7 @@ def expand_records(
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
-    head, _, rows = head_of(records)
+    head, _, rows = head_of(map(_unwrap, records))
     if not any(calls.conversation_of(record) for _, record, _, _ in head):
         # the first record that can be read tells what the file holds
         first = next((record for _, record, _, _ in head if record is not None), None)
@@ -170,6 +170,18 @@ def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     for key, said in conversations.items():
         note = next((note for _, _, note, _ in said if note), None)
         yield said[0][0], calls.join_conversation(key, [record for _, record, _, _ in said if record]), note, None
+
+
+def _unwrap(row: RawRecord) -> RawRecord:
+    """Return a message or an event with its fields beside those of the object around it, as exports of tables have."""
+    number, record, note, shown = row
+    inner = [value for value in (record or {}).values() if isinstance(value, Mapping | list)]
+    whole = {**(record or {}), **inner[0]} if len(inner) == 1 and isinstance(inner[0], Mapping) else {}
+    return (number, whole, note, shown) if _is_part(whole) and not _is_part(record) else row
+
+
+def _is_part(record: Mapping[str, Any] | None) -> bool:
+    return bool(read_event(record)[1] or calls.conversation_of(record))
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
@@ -238,11 +250,11 @@ def explain_no_files(folder: str | Path) -> str:
     meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
     found = meant[0] if meant else list_names(unread) or "nothing that could be read"
     file = next((root / found for found in unread if Path(found).suffix in SHAPES[CALLS].formats), None)
-    advice = "" if file is None or meant else f"; {_say_import(file)}"
+    advice = "" if file is None or meant else f"; {_say_import(file, len(unread) > 1)}"
     return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found}){advice}"
 
 
-def _say_import(file: Path) -> str:
+def _say_import(file: Path, are_many: bool = False) -> str:
     """Return the command that gives a file a name by which it is read."""
     try:
         records = [plain_record(record) for _, record, _, _ in islice(read_records(file), _HEAD) if record]
@@ -250,7 +262,8 @@ def _say_import(file: Path) -> str:
         records = []
     shape = SPANS if any(map(calls.marks_of_spans, records)) else CALLS
     shown = shlex.quote(str(file)) if _NAME.fullmatch(file.name) else "FILE"
-    return f"run `hcat import {shape} {shown} --output my_logs`"
+    more = f", or name a folder that holds the files in a folder {shape}" if are_many else ""
+    return f"run `hcat import {shape} {shown} --output my_logs`{more}"
 
 
 def names_of(records: Iterable[RawRecord]) -> list[str]:

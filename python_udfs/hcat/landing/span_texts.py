@@ -24,8 +24,11 @@ NAMES: Final = {
 #: What is neither query nor answer, whatever it holds.
 _OTHERS: Final = known_names(["contexts"]) | {*LOOKS, *_WORDS["others"]}
 _GOLD: Final = re.compile(CONTRACT["span_texts"]["gold"]).search
+#: Whether a key holds something beside the query and the answer.
+is_beside: Final = re.compile(CONTRACT["span_texts"]["beside"], re.IGNORECASE).search
 _DEEPEST: Final = 10
 _LONGEST_KEY: Final = 60
+_SECTION: Final = re.compile(r"^\[\[ ## (\w+) ## \]\]$", re.MULTILINE)
 _SHOWN_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|<[\w.]+ object at ")
 
 
@@ -100,9 +103,16 @@ def find_inside(value: Any, role: str) -> Iterator[str]:
         level = [structured(inner) for inner in below]
 
 
-def is_object(text: str) -> bool:
+def is_object(text: Any) -> bool:
     """Return whether a text is an object as Python shows it, in which no field can be told from another."""
-    return _SHOWN_OBJECT.match(text) is not None
+    return isinstance(text, str) and _SHOWN_OBJECT.match(text) is not None
+
+
+def read_sections(text: Any) -> dict[str, str]:
+    """Return the fields of a text that marks each with its name, as DSPy does; the last may have an order below it."""
+    before, *parts = _SECTION.split(text if isinstance(text, str) else "")
+    texts = (part.partition("\n\nRespond with the corresponding output fields")[0].strip() for part in parts[1::2])
+    return dict(zip(parts[::2], texts, strict=True)) if not before.strip() else {}
 
 
 def _say(held: list[Any], role: str) -> str | None:

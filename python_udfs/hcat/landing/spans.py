@@ -36,10 +36,10 @@ _EVENT_OF_A_MESSAGE = re.compile(r"gen_ai[.](?:content[.])?(?P<word>\w+)(?:[.]me
 
 # the spellings of the macro utc_timestamp
 _TIME = re.compile(
-    r"(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ] *(\d{1,2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d*))?)?)?"
-    r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
-    re.ASCII,
+    r"\d{4}(-?)\d{2}\1\d{2}([T ] *\d{1,2}((:?)\d{2}(\4\d{2}([.,]\d+)?)?)?( ?(Z|UTC|GMT|[-+](0\d|1[0-8])(:?\d{2})?))?)?",
+    re.ASCII | re.IGNORECASE,
 )
+_ZONE, _HOUR = re.compile(" ?(Z|UTC|GMT)$"), re.compile("[T ] *([0-9]{1,2})(?=:|$)")
 _SECONDS = re.compile(r"(?P<seconds>[0-9]{10}(?:[.][0-9]+)?)|[0-9]{13}", re.ASCII)
 
 
@@ -269,19 +269,11 @@ def read_time(text: str | None) -> datetime | None:
         # ten digits are seconds, thirteen milliseconds
         return datetime(1970, 1, 1) + timedelta(seconds=float(seconds[0]) / (1 if seconds["seconds"] else 1000))
     written, bracket, _ = (text or "").partition("[")
-    found = _TIME.fullmatch(written)
-    if found is None or len(text or "") <= len("20260105"):
+    if _TIME.fullmatch(written) is None or len(text or "") <= len("20260105"):
         return None
-    *numbers, fraction, zone = found.groups()
-    if bracket and zone is None:
-        return None
-    microsecond = int((fraction or "").ljust(6, "0")[:6])
     try:
-        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
-        time = datetime(year, month, day, hour, minute, second, microsecond)
-        if zone is not None and zone[0] in "+-":
-            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].replace(":", "") or 0))
-            time -= offset if zone[0] == "+" else -offset
+        text = _HOUR.sub(lambda hour: f"T{hour[1]:0>2}", written.upper(), count=1)
+        time = datetime.fromisoformat(_ZONE.sub("Z", text))
+        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else None if bracket else time
     except (ValueError, OverflowError):
         return None
-    return time

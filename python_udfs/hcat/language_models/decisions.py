@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from hcat.engine.http import AttemptError
-from hcat.language_models.endpoint import LanguageModel, Service, count_of, excerpt
+from hcat.language_models.endpoint import LanguageModel, Service
 from hcat.language_models.replies import ReplyError
 
 #: By how much the probabilities of the options may miss one: servers round them.
@@ -22,6 +21,7 @@ class DecisionModel(LanguageModel):
     """An endpoint of decisions with a budget; its answers are kept as JSON."""
 
     _path = ""
+    _holds = "an object answers"
     _is_structured = False
 
     def _write(
@@ -30,17 +30,8 @@ class DecisionModel(LanguageModel):
         (message,) = messages
         return {"model": self.service.model, **json.loads(message["content"])}
 
-    def _read(self, content: bytes, status: int) -> tuple[str, int, int]:
-        try:
-            document = json.loads(content)
-            answers = document["answers"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            answers = None
-        if not isinstance(answers, dict):
-            reason = f"a reply must hold an object answers, got {excerpt(content)!r}"
-            raise AttemptError("malformed_reply", reason, status=status)
-        usage = document.get("usage")
-        return json.dumps(answers, sort_keys=True), count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    def _find(self, document: Any) -> tuple[str, str, str]:
+        return json.dumps(dict(document["answers"]), sort_keys=True), "input_tokens", "output_tokens"
 
 
 def open_model(service: Service, kept: Iterable[tuple[str, str]] = ()) -> LanguageModel:

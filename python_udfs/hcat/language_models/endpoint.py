@@ -37,8 +37,8 @@ class SettingsError(ValueError):
     """Unusable settings of the endpoint; the message is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(Limits):
     """Endpoint, model and limits of a language-model service.
 
     ``maximum_calls`` and ``maximum_tokens`` are the budget of one build: what lies beyond has the status
@@ -53,8 +53,6 @@ class Service:
     repairs: int = 1
     concurrency: int = 4
     timeout_seconds: float = 120.0
-    attempts: int = 5
-    backoff_seconds: float = 1.0
     stop_after_failures: int = 5
     key: str = field(default="", repr=False)
 
@@ -101,6 +99,7 @@ class LanguageModel:
 
     #: What follows the address of the settings.
     _path = "/chat/completions"
+    _holds = "a text choices[0].message.content"
     #: Whether the server is asked to keep to a schema.
     _is_structured = True
 
@@ -122,11 +121,6 @@ class LanguageModel:
         self._kept = dict(kept or {})
         self._sleep, self._clock = sleep, clock
         self._lock = threading.Lock()
-        self._limits = Limits(
-            attempts=service.attempts,
-            timeout_seconds=service.timeout_seconds,
-            backoff_seconds=service.backoff_seconds,
-        )
         self._failures_in_a_row = 0
         self.count_calls = 0
         self.count_tokens = 0
@@ -142,7 +136,7 @@ class LanguageModel:
                 return refusal
             self.count_calls += 1
         started = self._clock()
-        retrying = tenacity.Retrying(sleep=self._sleep, **retry_by(self._limits))
+        retrying = tenacity.Retrying(sleep=self._sleep, **retry_by(self.service))
         try:
             with silent_http_client():
                 text, prompt_tokens, completion_tokens = retrying(self._send, messages, schema)
@@ -178,14 +172,14 @@ class LanguageModel:
         service, is_structured = self.service, self._is_structured
         body = self._write(messages, schema, is_structured)
         headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
-        with failures_of_the_network(self._limits):
+        with failures_of_the_network(service):
             status, answered, content = self._post(body, headers)
         if is_structured and status in _UNKNOWN_FORMAT:
             self._is_structured = False
             raise AttemptError(
                 "http_status", f"status {status} with response_format, tried again without", status=status
             )
-        check_status(status, answered, content, self._limits, self.redactor)
+        check_status(status, answered, content, service, self.redactor)
         return self._read(content, status)
 
     def _write(
@@ -210,28 +204,26 @@ class LanguageModel:
         """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
         try:
             document = json.loads(content)
-            text = document["choices"][0]["message"]["content"]
+            text, prompt, completion = self._find(document)
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            reason = f"a reply must hold choices[0].message.content, got {excerpt(content)!r}"
+            reason = f"a reply must hold {self._holds}, got {excerpt(content)!r}"
             raise AttemptError("malformed_reply", reason, status=status) from None
+        return text, count_of(document.get("usage"), prompt), count_of(document.get("usage"), completion)
+
+    def _find(self, document: Any) -> tuple[str, str, str]:
+        """Return the text of a reply, and the names of its counts of tokens."""
+        text = document["choices"][0]["message"]["content"]
         if not isinstance(text, str):
-            reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
-            raise AttemptError("malformed_reply", reason, status=status)
-        usage = document.get("usage")
-        return text, count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
+            raise TypeError
+        return text, "prompt_tokens", "completion_tokens"
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
         url = self.service.base_url.rstrip("/") + self._path
         deadline = self._clock() + self.service.timeout_seconds
         # no redirects: the key goes to the host that the settings name and to no other
-        with (
-            httpx.Client(
-                timeout=self.service.timeout_seconds,
-                follow_redirects=False,
-                trust_env=not is_plain_on_this_machine(url),
-            ) as client,
-            client.stream("POST", url, json=body, headers=dict(headers)) as response,
-        ):
+        how: dict[str, Any] = {"timeout": self.service.timeout_seconds, "follow_redirects": False}
+        how["trust_env"] = not is_plain_on_this_machine(url)
+        with httpx.stream("POST", url, json=body, headers=dict(headers), **how) as response:
             parts: list[bytes] = []
             length = 0
             for part in response.iter_bytes():

@@ -373,7 +373,7 @@ def test_a_decision_that_cannot_be_read_gives_no_number(chances: Any, more: Any,
 
 def test_a_judge_of_probabilities_writes_nothing() -> None:
     with pytest.raises(SettingsError, match="ends in /systemone"):
-        LanguageModel(Service("http://localhost/v1/systemone", "m"))
+        LanguageModel(Service(base_url="http://localhost/v1/systemone", model="m"))
 
 
 def test_each_judge_of_a_list_is_asked_at_its_own_endpoint_with_its_own_key(

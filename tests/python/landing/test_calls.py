@@ -287,13 +287,13 @@ def test_metadata_gives_what_the_call_does_not_say_and_its_plain_values_are_tags
 def test_keys_that_look_like_content_are_said_by_name() -> None:
     call = {
         "query": QUERY,
-        "reply_of_model": "It takes about two weeks, sir.",
+        "draft_of_model": "It takes about two weeks, sir.",
         "steps": [{"thought": {"note": "The user asks about a transfer."}}],
         "model": "some-model-7b",
         "latency": 0.5,
         "rubrics": {"a": "a text that describes the worst answer"},
     }
-    assert unread_content(call) == ["reply_of_model", "steps.thought.note"]
+    assert unread_content(call) == ["draft_of_model", "steps.thought.note"]
     # a test case asks about its context, and what stands where contexts may stand is none here
     test_case = {"input": QUERY, "actual_output": ANSWER, "context": [PASSAGE], "sources": ["terms.pdf", "fees.pdf"]}
     assert unread_content(test_case) == ["context"]

@@ -69,6 +69,8 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("phoenix", 1, list(SHELF), None),
         ("langwatch", 1, list(SHELF), None),
         ("laminar", 1, list(SHELF), None),
+        # what was found is cut, so that it is no passage
+        ("monocle", 1, [], None),
     ],
 )
 def test_every_text_of_a_producer_arrives(
@@ -83,7 +85,7 @@ def test_every_text_of_a_producer_arrives(
     assert all(SAID[row["query_text"]] == row["answer"].strip() for row in found["interactions"])
     for interaction in found["interactions"]:
         own = [row for row in found["retrievals"] if row["interaction_id"] == interaction["interaction_id"]]
-        assert {row["kind"] for row in own} == {source}
+        assert {row["kind"] for row in own} <= {source}
         assert [row["chunk_id"] for row in own] == passages or (passages is None and own)
         texts = [row["text"] for row in own]
         assert all(row["text"] == SHELF[row["chunk_id"]] for row in own if row["chunk_id"])
@@ -235,16 +237,23 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
         ("galileo", 1, list(SHELF)),
         ("llama_index_events", 1, list(SHELF)),
         ("pydantic_ai_messages", 1, list(SHELF)),
+        ("chatlas", 1, list(SHELF)),
+        ("smolagents_run", 1, list(SHELF)),
+        # without ids
+        ("dspy_history", 1, list(SHELF)),
+        ("haystack_evaluation", 1, list(SHELF)),
+        ("llm", 1, ["k1", "k2"]),
     ],
 )
 def test_every_text_of_a_log_of_events_or_of_named_steps_arrives(
     producer: str, calls: int, passages: list[str], tmp_path: Path
 ) -> None:
-    import_into("calls", RECORDED / f"{producer}.jsonl", tmp_path)
+    (file,) = RECORDED.glob(f"{producer}.json*")
+    import_into("calls", file, tmp_path)
     answered = [(row["query_text"], row["answer"]) for row in land_all(tmp_path) if row["answer"]]
     assert answered == [(QUERY, ANSWER)] * calls
-    found = [(row["chunk_id"], row["text"]) for row in land_all(tmp_path, "retrievals")]
-    assert found == [(key, SHELF[key]) for key in passages]
+    found = zip(passages, land_all(tmp_path, "retrievals"), strict=True)
+    assert all(row["chunk_id"] in (key, None) and row["text"].strip() == SHELF[key] for key, row in found)
 
 
 def test_runs_that_overlap_or_do_not_end_are_no_calls(tmp_path: Path) -> None:

@@ -139,9 +139,9 @@ def test_patience_is_asked_for_and_given(serve: Callable[[Answer], Server]) -> N
         ((401, {}, b"wrong key"), "http_status: status 401: wrong key"),
         ((429, {"Retry-After": "86400"}, b""), "Retry-After must be at most 300 s, got 86400"),
         ((302, {"Location": "http://elsewhere.example/v1"}, b""), "http_status: status 302"),
-        ((200, {}, b'{"choices": [{"mess'), 'must hold choices[0].message.content, got \'{"choices"'),
-        ((200, {}, b'{"choices": []}'), "must hold choices[0].message.content"),
-        ((200, {}, b'{"choices": [{"message": {"content": 7}}]}'), "message.content must be a text, got int"),
+        ((200, {}, b'{"choices": [{"mess'), 'must hold a text choices[0].message.content, got \'{"choices"'),
+        ((200, {}, b'{"choices": []}'), "must hold a text choices[0].message.content"),
+        ((200, {}, b'{"choices": [{"message": {"content": 7}}]}'), "must hold a text choices[0].message.content"),
         ((0, {}, b""), "connection:"),
     ],
 )
