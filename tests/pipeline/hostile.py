@@ -328,7 +328,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"interaction_id": " "}, "interaction_id is missing or blank"),
     (_RATING | {"rater": None}, "rater is missing or blank"),
     (_RATING | {"criterion": ""}, "criterion is missing or blank"),
-    (_RATING | {"criterion": "charm"}, "rating_scales; groundedness is faithfulness there: charm 2"),
+    (_RATING | {"criterion": "charm"}, "rating_scales: charm 2"),
     (_RATING | {"scale_point": 9}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": 1.5}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
@@ -339,7 +339,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
     (
         _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},
-        "not in the seed rating_scales; groundedness is faithfulness there: charm cannot_judge",
+        "not in the seed rating_scales: charm cannot_judge",
     ),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),
 ]

@@ -53,7 +53,7 @@ MEASURED: Final[Mapping[str, _Said]] = {
 #: Words that stand before the name of the metric.
 _METRIC: Final = {"mean_score": " of", "system_overconfidence": " of", "false_accepts_above_appetite": " of"}
 _POPULATIONS: Final = {
-    "production": " to customers",
+    "production": " to users",
     "test_set": " to the test set",
     "variant": " to changed questions",
 }

@@ -276,14 +276,14 @@ def _find_gaps(
         ),
         not source.has("fct_representativeness")
         and Gap(
-            "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
+            "Representativeness: how the test set differs from the queries of users. This warehouse lacks"
             " the mart fct_representativeness.",
             "`dbt build` with the current version of hcat, over production logs and a test set",
         ),
         source.has("fct_representativeness")
         and all(row["_status"] != "compared" for row in rows)
         and Gap(
-            "how the test set differs from what customers ask",
+            "how the test set differs from what users ask",
             "production logs and a test set, each with enough clusters",
             "test_set",
         ),
