@@ -17,8 +17,9 @@ order by decision <> 'do_not_release', application
 _COUNT_SCORED: Final = """
 select
     count(*) as count_interactions,
-    count(*) filter (where verdict = 'failing' and decided_by in ('threshold', 'prediction_set')) as count_by_score,
-    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule,
+    count(*) filter (where verdict = 'failing' and decided_by in ('threshold', 'prediction_set')) as by_score,
+    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as by_rule,
+    coalesce(' Most without a verdict: ' || mode(verdict_reason) filter (where verdict = 'not_judged'), '') as unjudged,
     count(human_label) as count_labels
 from fct_verdicts
 where coalesce(application, 'unnamed') = $application and is_in_release_population
@@ -56,5 +57,5 @@ def say_decision(source: Warehouse, row: Row) -> list[str]:
         return lines
     scorers = source.rows(_LIST_SCORERS, needs)
     trust = " ".join(f"How far to trust {scorer['metric_name']}: {scorer['admission_reason']}." for scorer in scorers)
-    said = "Of {count_interactions:,} answers, scores call {count_by_score:,} wrong, and rules {count_by_rule:,}. "
-    return [*lines, said.format(**counts[0]) + (trust or "No score is good enough to decide.")]
+    said = "Of {count_interactions:,} answers, scores call {by_score:,} wrong, and rules {by_rule:,}.{unjudged}"
+    return [*lines, f"{said.format(**counts[0])} {trust or 'No score is good enough to decide.'}"]
