@@ -337,10 +337,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
         "rater_kind is not person, language_model, rule, unknown or user_feedback: robot",
     ),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
-    (
-        _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},
-        "not in the seed rating_scales: charm cannot_judge",
-    ),
+    (_RATING | {"criterion": "charm", "scale_point": "cannot_judge"}, "seed rating_scales: charm cannot_judge"),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),
 ]
 KEPT_RATINGS: list[tuple[dict[str, Any] | bytes, str | None]] = [
