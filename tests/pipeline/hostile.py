@@ -348,6 +348,7 @@ KEPT_RATINGS: list[tuple[dict[str, Any] | bytes, str | None]] = [
     (_RATING | {"rater": "fe", "reason_end": 9999}, "are no passage of the answer: null 9999"),
     (_RATING | {"rater": "ff", "reason_start": 0, "reason_end": 9999}, "are no passage of the answer: 0 9999"),
     (_RATING | {"rater": "fg", "rated_at": "2026-05-02"}, None),
+    (_RATING | {"rater": "fh", "criterion": "groundedness"}, None),
 ]
 STAGED_JUDGEMENTS: list[dict[str, Any]] = [
     {"query_id": "q1", "chunk_id": "c1", "grade": "2"},
