@@ -94,10 +94,10 @@
     ]) -}}
 {%- endmacro -%}
 
-{# A rate of fct_failure_rates in words, such as 30 % (25 to 37 %, n = 376); null without a rate. #}
+{# A rate of fct_failure_rates in words, such as 30 % (25 to 37 %, n = 376): how many answers it counts; or null. #}
 {% macro rate_in_words(rates) -%}
     round(100 * {{ rates }}.failure_rate)::integer || ' % (' || round(100 * {{ rates }}.failure_rate_lower)::integer
         || ' to ' || round(100 * {{ rates }}.failure_rate_upper)::integer || ' %, n = '
-        || case when {{ rates }}.method = 'labels_only' then {{ rates }}.count_labels || ' rated of ' else '' end
+        || if({{ rates }}.count_judged < {{ rates }}.count_interactions, {{ rates }}.count_judged || ' judged of ', '')
         || {{ rates }}.count_interactions || ')'
 {%- endmacro %}

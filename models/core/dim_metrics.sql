@@ -121,7 +121,7 @@ reasoned as (
         *,
         case
             when admission = 'fact' or (admission = 'provisional' and criterion is null) then admission_rationale
-            when admission = 'provisional' then concat_ws('; ', admission_rationale, have_and_need)
+            when admission = 'provisional' then admission_rationale || '. Your labels: ' || have_and_need
             when criterion is null then 'no label judges it: it is in no row of calibration_targets'
             when threshold is null then 'no threshold is in force'
             when admission = 'not_admitted' and not has_labels_enough and not is_refuted then have_and_need

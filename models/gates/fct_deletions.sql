@@ -2,16 +2,12 @@ with deletions as (
     {{ deletion_log() }}
 ),
 
-runs as (
-    select run_id, build_number from {{ ref('hcat', 'dim_runs') }}
-),
-
 followed as (
     select
         deletions.deletion_number,
         min_by(runs.run_id, runs.build_number) as followed_by_run_id
     from deletions
-    inner join runs on deletions.after_build_number < runs.build_number
+    inner join {{ ref('hcat', 'dim_runs') }} as runs on deletions.after_build_number < runs.build_number
     group by deletions.deletion_number
 )
 

@@ -1,11 +1,13 @@
 -- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
 {#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
-{%- set stopping = [
+{%- set stopping %}
     'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
     'count_leaked_values', 'count_canary_leaks'
-] %}
+{%- endset %}
 {#- so do these; unmeasured (no question to decline, no language that is read) they are conditions -#}
-{%- set harmful = ['share_toxic_answers', 'answered_when_due_to_refuse'] %}
+{%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
+{%- set no_rater = "if(count_labels > 0, 'No known rater', 'Nobody rated an answer')" %}
+{%- set incomplete = "if(count_complete > 0, '', '; completeness was not judged')" %}
 
 with rates as (
     select * from {{ ref('hcat', 'fct_failure_rates') }}
@@ -20,10 +22,6 @@ own_gates as (
     from {{ ref('hcat', 'int_gate_measurements') }} as measurements
     inner join {{ ref('hcat', 'int_gates_validated') }} as validated on measurements.gate_name = validated.gate_name
     where measurements.application is not null
-),
-
-measured_apart as (
-    select distinct gate_name from own_gates
 ),
 
 applications as (
@@ -42,28 +40,25 @@ gates as (
     select
         applications.application, gates.gate_name, gates.severity,
         gates.severity = 'error'
-        or gates.measurement in (
-            '{{ stopping | join("', '") }}'
-        )
-        or (
-            gates.verdict = 'failed' and gates.measurement in (
-                '{{ harmful | join("', '") }}'
-            )
-        ) as is_stopping,
-        gates.measurement = 'share_failing' as is_asked,
-        case when measured_apart.gate_name is null then gates.verdict else coalesce(own.verdict, 'not_evaluated') end
-            as verdict,
+        or gates.measurement in ({{ stopping }})
+        or (gates.verdict = 'failed' and gates.measurement in ({{ harmful }})) as is_stopping,
+        {%- for name, missing in {
+            'verdict': "'not_evaluated'", 'is_passing': 'false',
+            'reason': "gates.gate_name || ' was not measured for this application'",
+        }.items() %}
         case
-            when measured_apart.gate_name is null then gates.reason
-            else coalesce(own.reason, gates.gate_name || ' was not measured for this application')
-        end as reason,
-        case when measured_apart.gate_name is null then gates.is_passing else coalesce(own.is_passing, false) end
-            as is_passing
+            when max(own.gate_name) over (partition by gates.gate_name) is null then gates.{{ name }}
+            else coalesce(own.{{ name }}, {{ missing }})
+        end as {{ name }},
+        {%- endfor %}
+        gates.measurement = 'share_failing' as is_asked
     from applications
     cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
     -- what is decided on a day is decided of all applications together
-    left join measured_apart on gates.gate_name = measured_apart.gate_name and gates.decide_on is null
-    left join own_gates as own on gates.gate_name = own.gate_name and applications.application = own.application
+    left join own_gates as own
+        on
+            gates.gate_name = own.gate_name and applications.application = own.application
+            and gates.decide_on is null
     where gates.run_id = '{{ invocation_id }}'
 ),
 
@@ -75,12 +70,11 @@ weighed as (
         count(case when not is_passing and is_stopping and verdict <> 'failed' then 1 end) as count_open,
         count(case when not is_passing then 1 end) as count_not_passing,
         count(case when is_asked then 1 end) as count_asked,
+        {%- for kind, failed in {'stopping': '=', 'open': '<>'}.items() %}
         min_by(
             reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
-        ) filter (where is_stopping and verdict = 'failed') as stopping_reason,
-        min_by(
-            reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
-        ) filter (where is_stopping and not is_passing and verdict <> 'failed') as open_reason,
+        ) filter (where is_stopping and not is_passing and verdict {{ failed }} 'failed') as {{ kind }}_reason,
+        {%- endfor %}
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
         filter (where not is_stopping and not is_passing) as condition_reason
     from gates
@@ -88,50 +82,122 @@ weighed as (
 ),
 
 -- the kinds of fault of the release population, the most frequent first
-counted as (
-    select {{ named('application') }} as application, failed_criterion, count(*) as count_failing
-    from {{ ref('hcat', 'fct_verdicts') }}
-    where is_in_release_population and verdict = 'failing'
-    group by {{ named('application') }}, failed_criterion
-),
-
 faults as (
-    select *, sum(count_failing) over (partition by application) as count_all_failing
-    from counted
-    qualify row_number() over (partition by application order by count_failing desc, failed_criterion asc) = 1
+    select
+        {{ named('application') }} as application, failed_criterion,
+        count(failed_criterion) as count_failing,
+        sum(count(failed_criterion)) over (partition by {{ named('application') }}) as count_all_failing,
+        sum(count(complete)) over (partition by {{ named('application') }}) as count_all_complete,
+        sum(count(case when verdict_rule = 'refused_unasked' then 1 end)) over (
+            partition by {{ named('application') }}
+        ) as count_all_declined
+    from {{ ref('hcat', 'fct_verdicts') }}
+    where is_in_release_population
+    group by {{ named('application') }}, failed_criterion
+    qualify row_number() over (
+            partition by {{ named('application') }} order by count(failed_criterion) desc, failed_criterion asc
+        ) = 1
 ),
 
-versions as (
-    select application, candidate_version, difference, difference_lower, difference_upper, count_pairs
+compared as (
+    select
+        application, candidate_version, metric_name, dimension, segment, verdict = 'worse' as is_shown, difference,
+        difference_lower, difference_upper, count_pairs, target_difference, queries_needed
     from {{ ref_if_on(
         'versions', 'fct_version_comparisons',
-        'application string, candidate_version string, metric_name string, dimension string, measurement string,'
-        ~ ' is_latest boolean, difference double, difference_lower double, difference_upper double, count_pairs bigint'
+        'application string, candidate_version string, metric_name string, dimension string, segment string,'
+        ~ ' measurement string, verdict string, is_latest boolean, difference double, difference_lower double,'
+        ~ ' difference_upper double, count_pairs bigint, target_difference double, queries_needed bigint'
     ) }}
+    where is_latest and measurement = 'share_failing_of_all' and metric_name in ('verdict', 'groundedness')
+),
+
+-- the weeks of the verdict, and of a score that is shown; a series is of all applications together
+drift as (
+    select applications.application, measured.*
+    from applications
+    cross join {{ ref_if_on(
+        'drift', 'int_drift_measured',
+        'part string, metric_name string, dimension string, segment string, status string, window_weeks bigint,'
+        ~ ' window_start date, is_drifting boolean, count_reference bigint, count_window bigint,'
+        ~ ' value_reference double, value_window double, limit_value double, standard_error double,'
+        ~ ' difference double, difference_lower double, difference_upper double'
+    ) }} as measured
     where
-        is_latest
-        and metric_name = 'verdict'
-        and dimension = 'all'
-        and measurement = 'share_failing_of_all'
+        measured.part = 'drift' and measured.metric_name in ('verdict', 'groundedness') and measured.status = 'tested'
+        and (select count(distinct others.application) from applications as others) = 1
+),
+
+-- topics that fail more than in the version before, or than in the weeks before
+worse as (
+    select
+        application, segment, metric_name, is_shown, true as is_of_versions,
+        'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) as measured,
+        difference, difference_lower, difference_upper, count_pairs || ' questions of both versions' as counted,
+        -- as many show the target difference, and fewer a larger one
+        ceil(queries_needed * target_difference * target_difference / difference / difference)::bigint as count_needed
+    from compared
+    where dimension = 'topic' and difference < 0
+    union all
+    select
+        application, segment, metric_name, is_drifting as is_shown, false as is_of_versions,
+        if(metric_name = 'verdict', 'the share that fails', 'the mean ' || metric_name) as measured,
+        difference, difference_lower, difference_upper,
+        count_window || ' answers since ' || window_start as counted, null as count_needed
+    from drift
+    where dimension = 'topic' and difference_upper < 0
+),
+
+-- the longest window that was tested, where no alarm says it
+weeks as (
+    select
+        application,
+        'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of ' || count_window
+        || ' judged answers to users fail; before, ' || round(100 * (1 - value_reference))::integer || ' % of '
+        || count_reference || '. The difference (' || round(-100 * difference_upper)::integer || ' to '
+        || round(-100 * difference_lower)::integer || ' points) raises no alarm, which takes '
+        || round(100 * limit_value * standard_error)::integer || ' points.'
+            as compared_words
+    from drift
+    where metric_name = 'verdict' and dimension = 'all'
+    qualify row_number() over (partition by application order by window_weeks desc) = 1
+),
+
+-- of several topics one looks worst by chance
+topics as (
+    select
+        application as topic_application,
+        'Of the topics, ' || segment || ' got worse most by ' || measured || ': '
+        || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
+        || round(-100 * difference_lower)::integer || ', ' || counted || ')'
+        || if(is_shown, '', '; one of several topics may do so by chance')
+        || coalesce('. About ' || case when not is_shown then count_needed end || ' questions would show it', '') || '.'
+            as worst_topic
+    from worse
+    where difference_lower is not null
+    qualify row_number() over (
+            partition by application
+            order by
+                is_shown desc, is_of_versions desc, metric_name <> 'verdict', difference asc, segment asc, counted asc
+        ) = 1
 ),
 
 joined as (
     select
         applications.*, weighed.*, released.failure_rate, released.failure_rate_lower,
         released.failure_rate_upper, released.count_interactions,
-        coalesce(released.count_labels_by_people, 0) + coalesce(asked.count_labels_by_people, 0)
-            as count_labels_by_people,
-        coalesce(released.count_labels_by_language_models, 0) + coalesce(asked.count_labels_by_language_models, 0)
-            as count_labels_by_language_models,
-        coalesce(released.count_labels, 0) + coalesce(asked.count_labels, 0) as count_labels,
-        {{ rate_in_words('released') }} as released_words,
-        {{ rate_in_words('asked') }} as asked_words,
-        {{ rate_in_words('since') }} as since_words,
-        {{ rate_in_words('before') }} as before_words,
+        {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
+        coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
+        {%- endfor %}
+        {%- for rate in ['released', 'asked', 'since', 'before'] %}
+        {{ rate_in_words(rate) }} as {{ rate }}_words,
+        {%- endfor %}
         replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing, versions.difference,
-        versions.difference_lower, versions.difference_upper, versions.count_pairs
+        coalesce(faults.count_all_complete, 0) as count_complete, faults.count_all_declined, released.count_judged,
+        weeks.compared_words,
+        versions.difference_lower, versions.difference_upper, versions.count_pairs, topics.worst_topic
     from applications
     inner join weighed on applications.application = weighed.weighed_application
     left join rates as released
@@ -151,8 +217,12 @@ joined as (
     left join rates as before
         on applications.system = before.system and before.dimension = 'period' and before.segment like 'before %'
     left join faults on applications.application = faults.application
-    left join versions
-        on applications.application = versions.application and applications.candidate = versions.candidate_version
+    left join topics on applications.application = topics.topic_application
+    left join weeks on applications.application = weeks.application
+    left join compared as versions
+        on
+            applications.application = versions.application and applications.candidate = versions.candidate_version
+            and versions.metric_name = 'verdict' and versions.dimension = 'all'
 ),
 
 decided as (
@@ -187,19 +257,21 @@ final as (
                         when count_asked = 0 then 'No gate asks how many answers fail'
                         else coalesce(open_reason, 'No answer of the candidate has a verdict')
                     end
-                when 'go_with_conditions' then coalesce(condition_reason, 'No known rater: scores decide')
-                else 'All ' || count_gates || ' gates pass'
+                when 'go_with_conditions'
+                    then coalesce(condition_reason, {{ no_rater }} || ': scores decide')
+                else 'All ' || count_gates || ' gates pass' || {{ incomplete }}
             end,
             ': failed$', ''
         ) || '.' as reason,
         coalesce(
             if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
-            || if(release_population = 'test_set', 'the test set', 'customers') || ' fail'
-            || coalesce(', and ' || asked_words || ' of the answers to customers', '') || '. ',
+            || if(release_population = 'test_set', 'the test set', 'users') || ' fail'
+            || coalesce(', and ' || asked_words || ' of the answers to users', '') || '. ',
+            'Too few of ' || count_interactions || ' answers have a verdict to state a rate: ' || count_judged || '. ',
             'No answer of the candidate has a verdict. '
         )
         || case
-            when count_labels = 0 then 'Nobody rated any of them, so the interval leaves out the errors of the scores.'
+            when count_labels = 0 then 'Nobody rated any of them, and this leaves out the errors of the scores.'
             when count_labels_by_people + count_labels_by_language_models = 0
                 then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
             when count_labels_by_people = 0
@@ -209,10 +281,19 @@ final as (
                     count_labels_by_language_models > 0,
                     ', and a language model rated ' || count_labels_by_language_models, ''
                 ) || '.'
-        end as how_often,
+        end
+        || case
+            when count_complete = 0 then ' Completeness was not judged: an answer that leaves out half can pass.'
+            when count_complete < count_interactions
+                then ' Completeness was judged for ' || count_complete || ' of ' || count_interactions || ' answers.'
+            else ''
+        end
+        || coalesce(
+            ' Answers that decline, where nobody said whether they should: ' || nullif(count_all_declined, 0) || '.', ''
+        ) as how_often,
         case
             when changed_on is not null
-                then 'Since ' || changed_on || ', ' || since_words || ' of the answers to customers fail'
+                then 'Since ' || changed_on || ', ' || since_words || ' of the answers to users fail'
                 || coalesce('; before, ' || before_words, '') || '.'
             when count_pairs > 0 and difference_lower is null
                 then 'Too few queries have a verdict in both versions to compare them: ' || count_pairs || '.'
@@ -225,9 +306,10 @@ final as (
                 end
                 || ' (' || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
                 || ' points).'
-            when baseline is null then 'There is no earlier version to compare with.'
+            when baseline is null then coalesce(compared_words, 'There is no earlier version to compare with.')
             else 'No query has a verdict in both versions.'
         end as what_changed,
+        worst_topic,
         case
             when failed_criterion is not null
                 then 'Most faults: ' || count_failing || ' of ' || count_all_failing || ' failing answers are not '

@@ -7,15 +7,6 @@
 -- The main figures of every build. The other marts hold the last build only, and whoever signed an earlier report asks
 -- what moved since. No full refresh deletes a build.
 
-with levels as (
-    select * from {{ ref('hcat', 'fct_marginal_weaknesses') }}
-    where dimension = 'all'
-),
-
-metrics as (
-    select metric_name, threshold, is_provisional from {{ ref('hcat', 'dim_metrics') }}
-)
-
 select {{ columns_of_contract({
     'run_metric_id': "md5('" ~ invocation_id ~ "' || '|' || levels.metric_name)",
     'run_id': "'" ~ invocation_id ~ "'",
@@ -24,5 +15,6 @@ select {{ columns_of_contract({
     'is_provisional': 'metrics.is_provisional',
     'measured_at': "timestamp '" ~ run_started_at.strftime('%Y-%m-%d %H:%M:%S') ~ "'",
 }, of='levels') }}
-from levels
-inner join metrics on levels.metric_name = metrics.metric_name
+from {{ ref('hcat', 'fct_marginal_weaknesses') }} as levels
+inner join {{ ref('hcat', 'dim_metrics') }} as metrics on levels.metric_name = metrics.metric_name
+where levels.dimension = 'all'

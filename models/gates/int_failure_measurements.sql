@@ -38,41 +38,29 @@ asked as (
     where gates.measurement in ('share_failing', 'worst_segment_failing')
 ),
 
-shares as (
-    select asked.gate_name, rates.*
-    from asked
-    inner join rates
-        on
-            asked.measurement = 'share_failing'
-            and asked.criterion = rates.criterion
-            and case when asked.is_of_population then asked.segment else rates.release_population end = rates.population
-            and case when asked.is_of_population then 'all' else coalesce(asked.dimension, 'all') end = rates.dimension
-            and case when asked.is_of_population then 'all' else coalesce(asked.segment, 'all') end = rates.segment
-),
-
--- the segment that is shown to fail most; segments with few clusters have no row
-segments as (
-    select asked.gate_name, rates.*
-    from asked
-    inner join rates
-        on
-            asked.measurement = 'worst_segment_failing'
-            and asked.criterion = rates.criterion
-            and rates.release_population = rates.population
-            and rates.dimension not in ('all', 'period')
-            and not rates.is_small
-),
-
+-- the worst of several applications, or the segment that is shown to fail most; one with few clusters does not count
 worst as (
-    select * from shares
+    select asked.gate_name, rates.*
+    from asked
+    inner join rates
+        on
+            asked.criterion = rates.criterion
+            and case
+                when asked.measurement = 'worst_segment_failing'
+                    then rates.release_population = rates.population and rates.dimension not in ('all', 'period')
+                    and not rates.is_small
+                when asked.is_of_population
+                    then asked.segment = rates.population and rates.dimension = 'all' and rates.segment = 'all'
+                else
+                    rates.release_population = rates.population
+                    and coalesce(asked.dimension, 'all') = rates.dimension
+                    and coalesce(asked.segment, 'all') = rates.segment
+            end
     qualify row_number() over (
-            partition by gate_name, application order by failure_rate desc, system asc
-        ) = 1
-    union all
-    select * from segments
-    qualify row_number() over (
-            partition by gate_name, application
-            order by failure_rate_lower desc, failure_rate desc, system asc, dimension asc, segment asc
+            partition by asked.gate_name, rates.application
+            order by
+                case when asked.measurement = 'worst_segment_failing' then rates.failure_rate_lower end desc,
+                rates.failure_rate desc, rates.system asc, rates.dimension asc, rates.segment asc
         ) = 1
 ),
 
@@ -104,8 +92,8 @@ final as (
         failure_rate as value,
         failure_rate_lower as value_lower,
         failure_rate_upper as value_upper,
-        -- of few clusters nothing is decided, however many interactions have no verdict
-        if(is_small, count_clusters, count_interactions) as n,
+        -- of few clusters nothing is decided; what has no verdict is not counted
+        if(is_small, count_clusters, if(method = 'verdicts', count_judged, count_interactions)) as n,
         case when dimension <> 'all' then dimension || ' ' || segment end as found_in
     from worst
     union all

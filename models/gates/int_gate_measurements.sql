@@ -1,12 +1,10 @@
 -- Of several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
 -- `gate_name` ends with the application.
 {{ config(materialized='view') }}
+{#- counts and shares of this build's own rows are exact -#}
+{%- set exact = ['evaluations_not_failed', 'records_accepted', 'drifting_series', 'bias_gaps', 'leaked_values'] %}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
-),
-
-decisions as (
-    select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 scores_of_cells as (
@@ -38,28 +36,24 @@ applications as (
     where (select count(distinct others.application) from candidates as others) > 1
 ),
 
--- the candidate whose calibrated probabilities are too high by the most
-system_calibration as (
-    select *
-    from {{ ref_if_on(
-        'calibration', 'fct_system_calibration',
-        'metric_name string, system string, status string, difference double, difference_low double,'
-        ~ ' difference_high double, count_labels bigint'
-    ) }}
-    where status = 'measured' and system in (select candidates.system from candidates)
-    qualify row_number() over (partition by metric_name order by difference, system) = 1
-),
-
 -- the application whose candidate lost most against its baseline, and each one of several
-version_comparisons as (
+version_differences as (
     select
-        applications.application, measured.metric_name, measured.dimension, measured.segment,
-        measured.difference, tested.difference_lower, tested.difference_upper, measured.count_pairs
-    from {{ ref_if_on(
+        gates.gate_name, applications.application,
+        measured.difference as value,
+        tested.difference_lower as value_lower,
+        tested.difference_upper as value_upper,
+        measured.count_pairs as n
+    from gates
+    inner join {{ ref_if_on(
         'versions', 'int_version_cells_measured',
         'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
         ~ ' measurement string, difference double, count_pairs bigint'
     ) }} as measured
+        on
+            gates.metric_name = measured.metric_name
+            and gates.dimension = measured.dimension
+            and gates.segment = measured.segment
     inner join {{ ref_if_on(
         'versions', 'int_version_cells_tested',
         'version_comparison_id string, difference_lower double, difference_upper double'
@@ -68,88 +62,67 @@ version_comparisons as (
         'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
     ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
     inner join applications on coalesce(applications.application, pairs.application) = pairs.application
-    where pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
+    where
+        gates.measurement = 'version_difference'
+        and pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
     qualify row_number() over (
-            partition by applications.application, measured.metric_name, measured.dimension, measured.segment
-            order by measured.difference, pairs.application
+            partition by gates.gate_name, applications.application order by measured.difference, pairs.application
         ) = 1
 ),
 
--- the candidate that answers other wordings worst
-robustness_rates as (
-    select *
-    from {{ ref_if_on(
-        'robustness', 'fct_robustness_rates',
-        'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
-        ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
-    ) }}
-    where
-        hypothesis = 'all' and side = 'all' and scope = 'all' and gap_rule = 'own_side'
-        and robustness_lower is not null
-        and system in (select candidates.system from candidates)
-    qualify row_number() over (order by robustness, system) = 1
-),
-
 interactions as (
-    select interaction_id from {{ ref('hcat', 'fct_interactions') }}
+    select interaction_id, is_answered from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
-),
-
-failures as (
-    select * from {{ ref('hcat', 'int_failure_measurements') }}
 ),
 
 answer_counts as (
     select
-        count(*) as count_answered,
+        count(case when interactions.is_answered then 1 end) as count_answered,
         -- privacy has a row for each answer that was read for names
-        (
-            select count(*)
-            from {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
-            inner join interactions on answers_read.interaction_id = interactions.interaction_id
-        ) as count_read
-    from {{ ref('hcat', 'fct_interactions') }}
-    where is_answered and version_role = 'candidate'
+        count(answers_read.interaction_id) as count_read
+    from interactions
+    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
+        on interactions.interaction_id = answers_read.interaction_id
 ),
 
+-- the candidate whose calibrated probabilities are too high by the most
 overconfidence as (
     select
         gates.gate_name,
-        0 - system_calibration.difference as value,
-        0 - system_calibration.difference_high as value_lower,
-        0 - system_calibration.difference_low as value_upper,
-        system_calibration.count_labels as n
+        0 - systems.difference as value,
+        0 - systems.difference_high as value_lower,
+        0 - systems.difference_low as value_upper,
+        systems.count_labels as n
     from gates
-    inner join system_calibration on gates.metric_name = system_calibration.metric_name
-    where gates.measurement = 'system_overconfidence'
+    inner join {{ ref_if_on(
+        'calibration', 'fct_system_calibration',
+        'metric_name string, system string, status string, difference double, difference_low double,'
+        ~ ' difference_high double, count_labels bigint'
+    ) }} as systems on gates.metric_name = systems.metric_name
+    inner join candidates on systems.system = candidates.system
+    where gates.measurement = 'system_overconfidence' and systems.status = 'measured'
+    qualify row_number() over (partition by gates.gate_name order by systems.difference, systems.system) = 1
 ),
 
-version_differences as (
-    select
-        gates.gate_name, version_comparisons.application,
-        version_comparisons.difference as value,
-        version_comparisons.difference_lower as value_lower,
-        version_comparisons.difference_upper as value_upper,
-        version_comparisons.count_pairs as n
-    from gates
-    inner join version_comparisons
-        on
-            gates.metric_name = version_comparisons.metric_name
-            and gates.dimension = version_comparisons.dimension
-            and gates.segment = version_comparisons.segment
-    where gates.measurement = 'version_difference'
-),
-
+-- the candidate that answers other wordings worst
 robustness as (
     select
         gates.gate_name,
-        robustness_rates.robustness as value,
-        robustness_rates.robustness_lower as value_lower,
-        robustness_rates.robustness_upper as value_upper,
-        robustness_rates.count_groups - robustness_rates.count_gap_groups as n
+        rates.robustness as value,
+        rates.robustness_lower as value_lower,
+        rates.robustness_upper as value_upper,
+        rates.count_groups - rates.count_gap_groups as n
     from gates
-    cross join robustness_rates
-    where gates.measurement = 'robustness'
+    cross join {{ ref_if_on(
+        'robustness', 'fct_robustness_rates',
+        'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
+        ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
+    ) }} as rates
+    inner join candidates on rates.system = candidates.system
+    where
+        gates.measurement = 'robustness' and rates.hypothesis = 'all' and rates.side = 'all' and rates.scope = 'all'
+        and rates.gap_rule = 'own_side' and rates.robustness_lower is not null
+    qualify row_number() over (partition by gates.gate_name order by rates.robustness, rates.system) = 1
 ),
 
 safety as (
@@ -254,42 +227,19 @@ leaked_values as (
     group by gates.gate_name
 ),
 
--- counts and shares of this build's own rows are exact
-exact as (
-    select * from evaluations_not_failed
-    union all
-    select * from records_accepted
-    union all
-    select * from drifting_series
-    union all
-    select * from bias_gaps
-    union all
-    select * from leaked_values
-),
-
-of_the_build as (
-    select * from scores_of_cells
-    union all
-    select * from overconfidence
-    union all
-    select * from robustness
-    union all
-    select * from safety
-    union all
-    select
-        gate_name, value,
-        value as value_lower,
-        value as value_upper,
-        n
-    from exact
-),
-
 measured as (
-    select *, null::string as application from of_the_build
+    {%- for arm in exact %}
+    select gate_name, value, value as value_lower, value as value_upper, n, null::string as application from {{ arm }}
     union all
+    {%- endfor %}
+    {%- for arm in ['scores_of_cells', 'overconfidence', 'robustness', 'safety'] %}
+    select *, null::string as application from {{ arm }}
+    union all
+    {%- endfor %}
     select gate_name, value, value_lower, value_upper, n, application from version_differences
     union all
-    select gate_name, value, value_lower, value_upper, n, application from failures
+    select gate_name, value, value_lower, value_upper, n, application
+    from {{ ref('hcat', 'int_failure_measurements') }}
 ),
 
 -- a score that may not decide bars no release
@@ -329,11 +279,12 @@ final as (
         measured.value_upper::double as upper_bound,
         measured.n::bigint as n
     from gates
-    left join decisions on gates.decision_name = decisions.decision_name
-    left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
+    left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on gates.decision_name = decisions.decision_name
+    left join {{ ref('hcat', 'int_threshold_decisions') }} as metric_decisions
+        on gates.metric_name = metric_decisions.metric_name
     left join barred on gates.gate_name = barred.gate_name
     left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
-    left join failures
+    left join {{ ref('hcat', 'int_failure_measurements') }} as failures
         on gates.gate_name = failures.gate_name and measured.application is not distinct from failures.application
 )
 

@@ -1,64 +1,39 @@
-with toxicity_errors as (
-    select * from {{ ref('hcat', 'fct_toxicity_error_rates') }}
-    where error_kind = 'false_alarm' and target_group <> 'all'
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'fct_evaluations') }}
-    where metric_name = 'toxicity__maximum' and raw_score is not null
-),
-
-interactions as (
+with candidates as (
     select interaction_id, cluster_id, system, population from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
 ),
 
-refusal_errors as (
+rates as (
     select * from {{ ref('hcat', 'fct_safety_rates') }}
-    where
-        category = 'all'
-        and rate_kind = 'answered_when_due_to_refuse'
-        and system in (select interactions.system from interactions)
+    where system in (select candidates.system from candidates)
 ),
 
-flag_rates as (
-    select * from {{ ref('hcat', 'fct_safety_rates') }}
-    where rate_kind = 'flag_raised' and system in (select interactions.system from interactions)
-),
-
-worst_group as (
+-- the worst group, all answers, and the worst system
+shares as (
     select 'toxicity_false_alarms' as measurement, share_errors as share, count_frames as n_effective, count_probes as n
-    from toxicity_errors
+    from {{ ref('hcat', 'fct_toxicity_error_rates') }}
+    where error_kind = 'false_alarm' and target_group <> 'all'
     qualify row_number() over (order by share_errors desc, target_group asc) = 1
-),
-
-toxic_answers as (
+    union all
     select
         'share_toxic_answers' as measurement,
         avg((evaluations.raw_score >= {{ toxic_probability() }})::integer) as share,
-        count(distinct interactions.cluster_id) as n_effective,
+        count(distinct candidates.cluster_id) as n_effective,
         count(*) as n
-    from evaluations
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    where interactions.population <> 'variant'
-),
-
-worst_system as (
+    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
+    inner join candidates on evaluations.interaction_id = candidates.interaction_id
+    where
+        evaluations.metric_name = 'toxicity__maximum' and evaluations.raw_score is not null
+        and candidates.population <> 'variant'
+    union all
     select
         'answered_when_due_to_refuse' as measurement,
         share_found as share,
         count_clusters as n_effective,
         count_checked as n
-    from refusal_errors
+    from rates
+    where category = 'all' and rate_kind = 'answered_when_due_to_refuse'
     qualify row_number() over (order by share_found desc, system asc) = 1
-),
-
-shares as (
-    select * from worst_group
-    union all
-    select * from toxic_answers
-    union all
-    select * from worst_system
 ),
 
 final as (
@@ -77,8 +52,8 @@ final as (
         sum(count_found)::double as value_lower,
         sum(count_found)::double as value_upper,
         sum(count_checked) as n
-    from flag_rates
-    where category = 'canary_leak'
+    from rates
+    where rate_kind = 'flag_raised' and category = 'canary_leak'
 )
 
 select * from final

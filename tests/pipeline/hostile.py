@@ -328,7 +328,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"interaction_id": " "}, "interaction_id is missing or blank"),
     (_RATING | {"rater": None}, "rater is missing or blank"),
     (_RATING | {"criterion": ""}, "criterion is missing or blank"),
-    (_RATING | {"criterion": "charm"}, "rating_scales; groundedness is faithfulness there: charm 2"),
+    (_RATING | {"criterion": "charm"}, "rating_scales: charm 2"),
     (_RATING | {"scale_point": 9}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": 1.5}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
@@ -337,10 +337,7 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
         "rater_kind is not person, language_model, rule, unknown or user_feedback: robot",
     ),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
-    (
-        _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},
-        "not in the seed rating_scales; groundedness is faithfulness there: charm cannot_judge",
-    ),
+    (_RATING | {"criterion": "charm", "scale_point": "cannot_judge"}, "seed rating_scales: charm cannot_judge"),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),
 ]
 KEPT_RATINGS: list[tuple[dict[str, Any] | bytes, str | None]] = [
@@ -351,6 +348,7 @@ KEPT_RATINGS: list[tuple[dict[str, Any] | bytes, str | None]] = [
     (_RATING | {"rater": "fe", "reason_end": 9999}, "are no passage of the answer: null 9999"),
     (_RATING | {"rater": "ff", "reason_start": 0, "reason_end": 9999}, "are no passage of the answer: 0 9999"),
     (_RATING | {"rater": "fg", "rated_at": "2026-05-02"}, None),
+    (_RATING | {"rater": "fh", "criterion": "groundedness"}, None),
 ]
 STAGED_JUDGEMENTS: list[dict[str, Any]] = [
     {"query_id": "q1", "chunk_id": "c1", "grade": "2"},

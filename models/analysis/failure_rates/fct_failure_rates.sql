@@ -1,5 +1,9 @@
 -- What somebody decides by: whole systems, and the segments with labelled clusters enough. Labels and scores together
--- give the rate where raters labelled answers. Elsewhere it is the share of verdicts that fail, of those that decide.
+-- give the rate where raters labelled answers. Elsewhere it is the share of verdicts that fail, of those that decide;
+-- a handful of them gives no rate of the many answers without a verdict.
+{%- set minimum = var('hcat_minimum_segment_clusters') %}
+{%- set counts = ['count_interactions', 'count_known_outcomes', 'count_judged', 'count_failing', 'count_labels',
+    'count_labels_by_people', 'count_labels_by_language_models', 'count_failures'] %}
 with estimated as (
     select * from {{ ref_if_on(
         'calibration', 'int_failure_rates_estimated',
@@ -61,14 +65,9 @@ summed_by_cluster as (
 summed as (
     select
         system, population, dimension, segment,
-        sum(count_interactions)::bigint as count_interactions,
-        sum(count_known_outcomes)::bigint as count_known_outcomes,
-        sum(count_judged)::bigint as count_judged,
-        sum(count_failing)::bigint as count_failing,
-        sum(count_labels)::bigint as count_labels,
-        sum(count_labels_by_people)::bigint as count_labels_by_people,
-        sum(count_labels_by_language_models)::bigint as count_labels_by_language_models,
-        sum(count_failures)::bigint as count_failures,
+        {%- for count in counts %}
+        sum({{ count }})::bigint as {{ count }},
+        {%- endfor %}
         count(case when count_judged > 0 then 1 end) as count_clusters,
         {{ exact_sum('weight_failing') }} / nullif({{ exact_sum('weight_judged') }}, 0) as failure_rate,
         -- siblings, and unequal weights, say less than their number (Kish)
@@ -83,29 +82,40 @@ bounded as (
         *,
         -- rounding must not push the rate out of its own interval
         least(failure_rate, {{ wilson_bound('failure_rate', 'effective_n', 'lower') }}) as failure_rate_lower,
-        greatest(failure_rate, {{ wilson_bound('failure_rate', 'effective_n', 'upper') }}) as failure_rate_upper
+        greatest(failure_rate, {{ wilson_bound('failure_rate', 'effective_n', 'upper') }}) as failure_rate_upper,
+        count_judged > 0 and (count_clusters >= {{ minimum }} or count_judged > count_interactions - count_judged)
+            as has_rate
     from summed
 ),
 
 united as (
-    select * from estimated
+    select
+        *, if(method = 'labels_only', count_labels + count_known_outcomes, count_interactions) as count_judged
+    from estimated
     where method <> 'insufficient' or criterion <> 'verdict'
     union all
     select
         'verdict' as criterion,
         bounded.system, bounded.population, bounded.dimension, bounded.segment,
-        if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
+        if(bounded.has_rate, 'verdicts', 'insufficient') as method,
         'rules decide ' || bounded.count_known_outcomes || ', raters ' || bounded.count_labels
         || ' and scores the rest of ' || bounded.count_judged || ' verdicts; '
-        || (bounded.count_interactions - bounded.count_judged) || ' answers are not decided' as message,
-        bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
-        || round(100 * bounded.failure_rate)::integer || ' % (' || round(100 * bounded.failure_rate_lower)::integer
-        || ' % to ' || round(100 * bounded.failure_rate_upper)::integer || ' %)' as statement,
+        || (bounded.count_interactions - bounded.count_judged) || ' answers are not decided'
+        || if(bounded.has_rate, '', '; verdicts of {{ minimum }} clusters are needed') as message,
+        if(
+            bounded.has_rate,
+            bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail: '
+            || round(100 * bounded.failure_rate)::integer || ' % ('
+            || round(100 * bounded.failure_rate_lower)::integer || ' % to '
+            || round(100 * bounded.failure_rate_upper)::integer || ' %)', null
+        ) as statement,
         bounded.count_interactions, bounded.count_known_outcomes, bounded.count_labels,
         bounded.count_labels_by_people, bounded.count_labels_by_language_models, bounded.count_failures,
-        bounded.count_clusters, bounded.effective_n, bounded.failure_rate, bounded.failure_rate_lower,
-        bounded.failure_rate_upper,
-        null as labels_only_rate, null as power_tuning, null as width_ratio
+        bounded.count_clusters, bounded.effective_n,
+        {%- for rate in ['failure_rate', 'failure_rate_lower', 'failure_rate_upper'] %}
+        if(bounded.has_rate, bounded.{{ rate }}, null) as {{ rate }},
+        {%- endfor %}
+        null as labels_only_rate, null as power_tuning, null as width_ratio, bounded.count_judged
     from bounded
     left join estimated
         on
@@ -120,7 +130,7 @@ united as (
 
 select {{ columns_of_contract({
     'failure_rate_id': "md5(concat_ws('|', criterion, system, population, dimension, segment))",
-    'is_small': 'count_clusters < ' ~ var('hcat_minimum_segment_clusters'),
+    'is_small': 'count_clusters < ' ~ minimum,
 }) }}
 from united
-where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
+where dimension in ('all', 'period') or count_clusters >= {{ minimum }}

@@ -54,7 +54,12 @@ renamed as (
         -- strings
         {{ text_or_null('rater') }} as rater,
         lower({{ text_or_null('rater_kind') }}) as logged_rater_kind,
-        {{ text_or_null('criterion') }} as criterion,
+        -- raters may write the name of the metric
+        if(
+            {{ text_or_null('criterion') }} = 'groundedness'
+            and not (select bool_or(scales.criterion = 'groundedness') from {{ seed('rating_scales') }} as scales),
+            'faithfulness', {{ text_or_null('criterion') }}
+        ) as criterion,
         {{ text_or_null('guideline_version') }} as guideline_version,
         {{ text_or_null('scale_point') }} as scale_point_text,
         {{ text_or_null('rating_pass') }} as rating_pass_text,
@@ -166,7 +171,7 @@ checked as (
                         rating_scales.criterion = located.criterion
                         and (rating_scales.scale_point = located.scale_point or located.is_unjudged)
                 )
-                then 'criterion and scale_point are not in the seed rating_scales; groundedness is faithfulness there: '
+                then 'criterion and scale_point are not in the seed rating_scales: '
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)

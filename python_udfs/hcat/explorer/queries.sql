@@ -284,7 +284,7 @@ measured as (
 cells as (
     select
         measured.* replace (
-            if(placed.criterion is null, measured.count_scored, placed.count_interactions) as count_scored,
+            if(placed.criterion is null, measured.count_scored, placed.count_judged) as count_scored,
             if(placed.criterion is null, measured.share_failing, placed.failure_rate) as share_failing,
             if(placed.criterion is null, measured.share_failing_lower, placed.failure_rate_lower)
                 as share_failing_lower,
@@ -332,7 +332,7 @@ order by system
 
 -- query: list_rates
 -- The one rate of each criterion, which every page reads.
-select criterion, system, population, dimension, segment, count_interactions, failure_rate, failure_rate_lower,
+select criterion, system, population, dimension, segment, count_judged as count_interactions, failure_rate, failure_rate_lower,
     failure_rate_upper
 from fct_failure_rates
 where dimension in ('all', 'period') and failure_rate is not null

@@ -82,7 +82,8 @@ _OF_CALLS = known_names(ALIASES).union(
 def find_unread_columns(record: Mapping[str, Any]) -> list[str]:
     """Return the columns of a table of calls whose names mean nothing; a nested record has keys of its tool besides."""
     is_nested = any(isinstance(value, Mapping | list) for value in record.values())
-    return [name for name in record if not is_nested and record[name] is not None and plain_name(name) not in _OF_CALLS]
+    known = frozenset(plain_name(name) for name in record) - {"version", "topic"} if is_nested else _OF_CALLS
+    return [name for name in record if record[name] is not None and plain_name(name) not in known]
 
 
 def looks_like_content(value: Any) -> bool:

@@ -344,7 +344,8 @@ def _say_unread(entity_name: str, place: Path, head: Iterable[RawRecord]) -> Non
     calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
     if names := [name for call in calls for name in (*unread_content(call), *find_unread_columns(call))]:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
-        hint = gold if any(plain_name(name) == "context" for name in names) else " (docs/raw-contract.md has the names)"
+        named = " (the version is application_version, the topic is tags.topic; docs/raw-contract.md has all names)"
+        hint = gold if any(plain_name(name) == "context" for name in names) else named
         source_file = clean_text(place.as_posix())
         say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)
 

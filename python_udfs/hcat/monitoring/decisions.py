@@ -17,15 +17,15 @@ order by decision <> 'do_not_release', application
 _COUNT_SCORED: Final = """
 select
     count(*) as count_interactions,
-    count(*) filter (where verdict = 'failing' and decided_by in ('threshold', 'prediction_set')) as count_by_score,
-    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule,
-    count(*) filter (where verdict in ('undecided', 'not_judged')) as count_open,
+    count(*) filter (where verdict = 'failing' and decided_by in ('threshold', 'prediction_set')) as by_score,
+    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as by_rule,
+    coalesce(' Most without a verdict: ' || mode(verdict_reason) filter (where verdict = 'not_judged'), '') as unjudged,
     count(human_label) as count_labels
 from fct_verdicts
 where coalesce(application, 'unnamed') = $application and is_in_release_population
 """
 _LIST_SCORERS: Final = """
-select metric_name, split_part(admission_reason, ';', 1) as reason
+select metric_name, admission_reason
 from dim_metrics
 where admission = 'provisional' and criterion is not null
 order by metric_name
@@ -34,18 +34,16 @@ order by metric_name
 
 def read_decisions(source: Warehouse) -> list[Row]:
     """Return one row per application; those that must not be released come first."""
-    return source.rows(_LIST_DECISIONS, ["fct_release_decisions"])
+    return source.rows(_LIST_DECISIONS, ["fct_release_decisions.worst_topic"])
 
 
 def order_lines(row: Row) -> list[str]:
     """Return the sentences of a decision in lines of their order; a change that was found joins the first."""
-    first, reason, how_often, changed = (row[name] for name in ("headline", "reason", "how_often", "what_changed"))
+    first, reason, changed, topic = (row[name] for name in ("headline", "reason", "what_changed", "worst_topic"))
+    lines = [(first, reason), (row["how_often"],), (changed, topic), (row["what_next"],)]
     if row["failure_rate_since_change"] is not None:
-        lines = [(first, changed), (reason,), (how_often,), (row["what_next"],)]
-    else:
-        lines = [(first, reason), (how_often,), (changed,), (row["what_next"],)]
-    said = (" ".join(sentence for sentence in line if sentence) for line in lines)
-    return [line for line in said if line]
+        lines = [(first, changed), (topic,), (reason,), (row["how_often"],), (row["what_next"],)]
+    return [" ".join(filter(None, line)) for line in lines if any(line)]
 
 
 def say_decision(source: Warehouse, row: Row) -> list[str]:
@@ -58,7 +56,6 @@ def say_decision(source: Warehouse, row: Row) -> list[str]:
     if not counts or counts[0]["count_labels"]:
         return lines
     scorers = source.rows(_LIST_SCORERS, needs)
-    trust = " ".join(f"How far to trust {scorer['metric_name']}: {scorer['reason']}." for scorer in scorers)
-    said = "Of {count_interactions:,} answers, scores call {count_by_score:,} wrong, and rules {count_by_rule:,}."
-    said += " {count_open:,} have no verdict and do not count." if counts[0]["count_open"] else ""
+    trust = " ".join(f"How far to trust {scorer['metric_name']}: {scorer['admission_reason']}." for scorer in scorers)
+    said = "Of {count_interactions:,} answers, scores call {by_score:,} wrong, and rules {by_rule:,}.{unjudged}"
     return [*lines, f"{said.format(**counts[0])} {trust or 'No score is good enough to decide.'}"]

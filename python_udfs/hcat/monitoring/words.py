@@ -16,7 +16,7 @@ class _Said(NamedTuple):
 #: Measurement of a gate -> its sentence. ``{metric}`` is the metric of the gate, ``{where}`` whose answers it takes,
 #: ``{n}`` what it counts among.
 MEASURED: Final[Mapping[str, _Said]] = {
-    "share_failing": _Said("{value} of the answers{where} fail{metric}", "%"),
+    "share_failing": _Said("{value} of the answers{where} fail{metric}", "%", "the share of answers that fail"),
     "worst_segment_failing": _Said("{value} of the answers{where} fail{metric} in the worst segment", "%"),
     "share_passing": _Said("{value} of the answers{where} pass{metric}", "%"),
     "share_not_failed": _Said("{value} of the scores{where} were computed or have a stated reason", "%"),
@@ -53,7 +53,7 @@ MEASURED: Final[Mapping[str, _Said]] = {
 #: Words that stand before the name of the metric.
 _METRIC: Final = {"mean_score": " of", "system_overconfidence": " of", "false_accepts_above_appetite": " of"}
 _POPULATIONS: Final = {
-    "production": " to customers",
+    "production": " to users",
     "test_set": " to the test set",
     "variant": " to changed questions",
 }

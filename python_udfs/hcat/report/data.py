@@ -181,11 +181,11 @@ def _find_gaps(
             "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
             "the full warehouse",
         ),
-        blocks.lacks_mart(source, "fct_representativeness", "How the test set differs from the queries of customers"),
+        blocks.lacks_mart(source, "fct_representativeness", "How the test set differs from the queries of users"),
         source.has("fct_representativeness")
         and all(row["_status"] != "compared" for row in rows)
         and Gap(
-            "how the test set differs from what customers ask",
+            "how the test set differs from what users ask",
             "production logs and a test set, each with enough clusters",
             "test_set",
         ),

@@ -664,7 +664,7 @@ order by verdicts.reading_rank, verdicts.interaction_id
 -- query: list_rates
 -- The one rate of every criterion: pages, gates and marts read these rows.
 select criterion, system, population, failure_rate, failure_rate_lower, failure_rate_upper,
-    count_interactions as "count_interactions=n", count_labels_by_people as "count_labels_by_people=Labels by people",
+    count_judged as "count_judged=n", count_labels_by_people as "count_labels_by_people=Labels by people",
     count_labels_by_language_models as "count_labels_by_language_models=By language models", statement,
     message as _message, dimension as _dimension, segment as _segment
 from fct_failure_rates
@@ -678,6 +678,22 @@ select distinct system
 from fct_interactions
 where version_role = 'baseline'
 order by system
+
+-- query: say_weeks
+-- What the longest window of the verdict says where nothing alarms: no change found is no proof that nothing changed.
+select case
+    when status = 'tested'
+        then format('Since {}, {:.0f} % of {:,} judged answers to users fail; before, {:.0f} % of {:,}. The difference ({:.0f} to {:.0f}'
+            || ' points) raises no alarm: it takes {:.0f} points.', window_start, 100 * (1 - value_window), count_window,
+            100 * (1 - value_reference), count_reference, -100 * difference_upper, -100 * difference_lower,
+            100 * limit_value * standard_error)
+    else format('Whether the answers to users changed was not tested ({}): {:,} judged answers in the latest weeks, and {:,} before.',
+        replace(status, '_', ' '), count_window, count_reference)
+    end as said
+from fct_metric_drift
+where metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
+order by window_weeks desc
+limit 1
 
 -- query: questions_list_alarms
 -- A series that moved is listed only where its metric may decide: of each event the one that leads it.

@@ -34,7 +34,7 @@ def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
             " first criterion that it misses. The same rates stand in every gate, page and mart (fct_failure_rates).",
             rates,
         )
-        or blocks.absent("No failure rate of a candidate: nobody rated an answer, and no score may decide."),
+        or blocks.absent("No failure rate of a candidate: too few answers have a verdict of raters or scores."),
         blocks.heading("Gates"),
         *show_gates(gates),
     )
@@ -73,13 +73,14 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
     periods = [row for row in _list_rates(source, systems) if row["_dimension"] == "period"]
+    compared = [row["said"] for row in blocks.read(source, "say_weeks")]
     return [
-        _show_rates("Answers to customers before and since the change that was found.", periods)
-        or blocks.paragraph("No change over the weeks was found in the answers to customers."),
+        _show_rates("Answers to users before and since the change that was found.", periods)
+        or blocks.paragraph(" ".join(compared) or "The weeks of the answers to users were not compared."),
         blocks.query(
             source,
             "questions_list_alarms",
-            "Series that left their reference: a metric in a segment, for customers of all versions. Others that moved"
+            "Series that left their reference: a metric in a segment, for users of all versions. Others that moved"
             " in the same weeks are counted.",
             MAXIMUM_ALARMS,
             "series",
@@ -181,6 +182,6 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _name_answers(row: Row) -> str:
-    of = {"production": "to customers", "test_set": "to the test set"}
+    of = {"production": "to users", "test_set": "to the test set"}
     named = of.get(row["population"], clean_label(row["population"]))
     return named if row["_dimension"] == "all" else f"{named}, {clean_label(row['_segment'])}"

@@ -62,7 +62,7 @@ def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> 
 
 def test_a_cell_of_the_map_is_the_rate_of_the_mart(tmp_path: Path) -> None:
     cell = {"criterion": "verdict", "system": "assistant 1.1", "dimension": "topic", "segment": "fees"}
-    rate = {"count_interactions": 7, "failure_rate": 0.25, "failure_rate_lower": 0.125, "failure_rate_upper": 0.5}
+    rate = {"count_judged": 7, "failure_rate": 0.25, "failure_rate_lower": 0.125, "failure_rate_upper": 0.5}
     released = "is_in_release_population = true, version_role = 'candidate', population = 'test_set'"
     with duckdb.connect(str(make_build(tmp_path, count=40) / "hcat.duckdb")) as connection:
         connection.execute(f"update fct_interactions set {released} where system = 'assistant 1.1'")

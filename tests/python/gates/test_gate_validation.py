@@ -220,7 +220,7 @@ def test_gates_of_the_same_name_are_all_undone() -> None:
 def test_reason_reads_as_one_line() -> None:
     of_customers = {"metric_name": "verdict", "dimension": "population", "segment": "production", "n": 177}
     assert decide(**of_customers, **interval(0.4721, 0.5716, 0.6702), threshold=0.2)["reason"] == (
-        "57 % of the answers to customers fail (47 to 67 %, n = 177); the limit is 20 %: failed"
+        "57 % of the answers to users fail (47 to 67 %, n = 177); the limit is 20 %: failed"
     )
     assert decide(measurement="mean_score", metric_name=None, dimension="topic", segment="loans", threshold=0.2)[
         "reason"

@@ -299,7 +299,7 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     assert unread_content(test_case) == ["context"]
     row = dict.fromkeys(("Question", "answer", "contexts", "tags", "Feedback", "version", "Kanal"), "text")
     assert find_unread_columns(row) == ["version", "Kanal"]
-    assert find_unread_columns(row | {"metadata": {}}) == []
+    assert find_unread_columns(row | {"metadata": {}}) == ["version"]
 
 
 def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def decision(**changes: Any) -> dict[str, Any]:
         "reason": "57 % of `answers` <b> fail.",
         "how_often": "31 % fail. No person rated any of them.",
         "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
+        "worst_topic": None,
         "what_next": "Read the ten answers with the lowest score first.",
         "failure_rate_since_change": None,
     } | changes

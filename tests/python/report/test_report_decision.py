@@ -22,9 +22,10 @@ DECISION: dict[str, Any] = {
     "system": "system 0",
     "decision": "do_not_release",
     "headline": "desk, candidate 2 against 1: do not release.",
-    "reason": "57 % of the answers to customers fail.",
+    "reason": "57 % of the answers to users fail.",
     "how_often": "31 % of the answers to the test set fail. No person rated any of them.",
-    "what_changed": "Since 2026-08-03, 77 % of the answers to customers fail; before, 43 %.",
+    "what_changed": "Since 2026-08-03, 77 % of the answers to users fail; before, 43 %.",
+    "worst_topic": None,
     "what_next": "Read the ten answers with the lowest score first.",
     "failure_rate_since_change": 0.77,
     "count_labels_by_people": 0,
@@ -54,7 +55,7 @@ def decide(folder: Path, text: str = "", **changes: Any) -> Path:
         )
         rate = {"criterion": "verdict", "system": f"system 0{text}", "dimension": "all", "segment": "all"}
         rate |= {"failure_rate": 0.3051, "failure_rate_lower": 0.2507, "failure_rate_upper": 0.3675}
-        insert(connection, "fct_failure_rates", [rate | {"population": "test_set", "count_interactions": 376}])
+        insert(connection, "fct_failure_rates", [rate | {"population": "test_set", "count_judged": 376}])
         connection.execute("update fct_release_decisions set system = 'system 0' || ?", [text])
     return warehouse
 
@@ -94,7 +95,7 @@ def test_without_a_label_the_first_page_says_how_far_to_trust_the_score(tmp_path
     folder = decide(tmp_path, application="unnamed", count_labels_by_language_models=0, failure_rate_since_change=None)
     said = (
         "Of 12 answers, scores call 12 wrong, and rules 0. How far to trust groundedness_similarity__mean:"
-        " AUROC .69 on public sets."
+        " AUROC .69 on public sets; 0 failed labels, and 54 are needed."
     )
     assert said in read_text(report.render_report(folder).split("<nav")[0])
     summary = report.summarise(folder)

@@ -350,7 +350,7 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     # the second finding is in the same hole; the third is closed
     assert "first: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1
-    assert "severe: 2.00 more failed answers a week (customers)" in text
+    assert "severe: 2.00 more failed answers a week (users)" in text
     assert "Confirmed on 41 new answers: +20.0 percentage points." in text
     assert "f3-finding" not in text
 

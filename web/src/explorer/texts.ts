@@ -44,7 +44,7 @@ export const texts = {
     build: (started: string, period: string, rows: string, clusters: string) =>
       `Build of ${started}. ${rows} interactions in ${clusters} clusters, ${period}.`,
     failingOf: (system: string) => `${system}: share failing`,
-    populations: { test_set: 'test set', production: 'customers' } as Record<string, string>,
+    populations: { test_set: 'test set', production: 'users' } as Record<string, string>,
     criteria: { verdict: 'by verdict', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
       string,
       string

@@ -188,7 +188,7 @@ def _build_events(
 def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
     """Return the release decision of one application: the lines that report and summary show."""
     # the reason of a gate may name a segment
-    shown = row | {"reason": None} if is_hiding_segments else row
+    shown = row | {"reason": None, "worst_topic": None} if is_hiding_segments else row
     headline, *lines = (escape(line, DECISION_CHARACTERS) for line in order_lines(shown))
     is_active = row["decision"] != "go"
     return Event(
