@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from hcat.engine.devices import ModelError
 from hcat.engine.keys import hash_file
@@ -33,12 +34,7 @@ class Head:
         if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
             raise ValueError(f"embeddings must have shape (n, {len(self.weights)}), got {vectors.shape}")
         # Summed row by row, because the last bit of a matrix product may depend on the size of the batch.
-        return logistic(np.einsum("ij,j->i", vectors, self.weights) + self.intercept)
-
-
-def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values)) without overflow, in the same shape."""
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(values, dtype=np.float64))))
+        return np.asarray(expit(np.einsum("ij,j->i", vectors, self.weights) + self.intercept))
 
 
 @cache

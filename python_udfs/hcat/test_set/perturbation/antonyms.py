@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from hcat.language.expressions import read_expressions
-from hcat.test_set.perturbation.forms import OBJECT, article_for, find_article, in_case_of, is_opening, third_person
-from hcat.test_set.perturbation.sentences import CHARACTERS_BEFORE, Edit
+from hcat.test_set.perturbation.forms import (
+    CHARACTERS_BEFORE,
+    OBJECT,
+    Edit,
+    article_for,
+    find_article,
+    in_case_of,
+    is_opening,
+    third_person,
+)
 
 _LISTS = read_expressions(Path(__file__).with_name("antonyms.yml"))
 

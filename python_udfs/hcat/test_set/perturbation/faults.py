@@ -5,9 +5,9 @@ from random import Random
 from typing import Final, NamedTuple
 
 from hcat.test_set.perturbation.antonyms import find_antonyms
+from hcat.test_set.perturbation.forms import Edit, apply_edit
 from hcat.test_set.perturbation.negations import find_negations
 from hcat.test_set.perturbation.numbers import swap_number_outside
-from hcat.test_set.perturbation.sentences import Edit, apply_edit, read_sentence
 
 NUMBER_OUTSIDE: Final = "number_outside"
 """A number becomes another one of the same form that is nowhere in the context."""
@@ -35,7 +35,7 @@ class Perturbed(NamedTuple):
 def perturb(sentence: str, kind: str, context: Sequence[str], random: Random) -> Perturbed | None:
     """Return the sentence with one fault of the given kind, or None where no rule of the kind applies."""
     if kind == NUMBER_OUTSIDE:
-        edit = swap_number_outside(read_sentence(sentence), [read_sentence(text) for text in context], random)
+        edit = swap_number_outside(sentence, context, random)
     else:
         edits = list(_FINDERS[kind](sentence))
         edit = edits[random.randrange(len(edits))] if edits else None

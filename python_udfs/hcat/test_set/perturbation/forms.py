@@ -1,7 +1,7 @@
-"""Forms of English words that a fault needs: the indefinite article, capitals, the third person of a verb."""
+"""Edits of sentences, and the forms of English words that they need: article, capitals, third person."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.language.text import WORD_PATTERN
 
@@ -17,6 +17,22 @@ OBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 """The object of a verb, as it begins behind the verb."""
+
+CHARACTERS_BEFORE: Final = 40
+"""Characters before a word that a pattern reads."""
+
+
+class Edit(NamedTuple):
+    """A change of one span of the sentence."""
+
+    start: int
+    end: int
+    after: str
+
+
+def apply_edit(sentence: str, edit: Edit) -> str:
+    """Return the sentence after the edit."""
+    return sentence[: edit.start] + edit.after + sentence[edit.end :]
 
 
 def article_for(text: str) -> str:

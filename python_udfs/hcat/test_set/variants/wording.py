@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.test_set.perturbation.forms import in_case_of, with_article
-from hcat.test_set.perturbation.sentences import Edit
+from hcat.test_set.perturbation.forms import Edit, in_case_of, with_article
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import read_plan, split_lead
