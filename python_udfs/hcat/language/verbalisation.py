@@ -426,7 +426,7 @@ def _name_key(key: str) -> str:
         return key
     words: list[str] = []
     for piece in _SEPARATORS.split(key):
-        words.extend(_split_camel(piece))
+        words.extend(split_camel(piece))
     if len(words) == 1:
         return words[0]
     is_shouted = key.isupper()
@@ -437,7 +437,7 @@ def _name_key(key: str) -> str:
     )
 
 
-def _split_camel(piece: str) -> list[str]:
+def split_camel(piece: str) -> list[str]:
     """Return the words of a piece in camel case: a capital after a small letter or before one opens a word."""
     words = []
     start = position = 0

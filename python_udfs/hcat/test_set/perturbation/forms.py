@@ -1,6 +1,7 @@
 """Edits of sentences, and the forms of English words that they need: article, capitals, third person."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from hcat.language.text import WORD_PATTERN
@@ -33,6 +34,18 @@ class Edit(NamedTuple):
 def apply_edit(sentence: str, edit: Edit) -> str:
     """Return the sentence after the edit."""
     return sentence[: edit.start] + edit.after + sentence[edit.end :]
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text after edits that are sorted and do not overlap."""
+    for edit in reversed(edits):
+        text = apply_edit(text, edit)
+    return text
+
+
+def describe_edits(text: str, edits: Iterable[Edit]) -> list[str]:
+    """Return what each edit makes of what."""
+    return [f"{text[edit.start : edit.end]} > {edit.after}" for edit in edits]
 
 
 def article_for(text: str) -> str:
