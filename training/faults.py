@@ -15,11 +15,10 @@ were when the shipped models were fitted.
 import itertools
 from collections.abc import Sequence
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.test_set.perturbation.antonyms import find_antonyms
-from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, Perturbed, make_fault
-from hcat.test_set.perturbation.forms import Edit, is_opening
+from hcat.test_set.perturbation.forms import Edit, apply_edit, is_opening
 from training.fault_names import swap_name_inside, swap_name_outside
 from training.fault_negations import find_negations
 from training.fault_numbers import (
@@ -33,12 +32,26 @@ from training.fault_numbers import (
 from training.fault_qualifiers import find_qualifiers
 from training.fault_sentences import MAXIMUM_TRIES, Source, in_random_order, read_sentence
 
+NUMBER_OUTSIDE: Final = "number_outside"
+NEGATION: Final = "negation"
+ANTONYM: Final = "antonym"
 NUMBER_INSIDE: Final = "number_inside"
 ENTITY_OUTSIDE: Final = "entity_outside"
 ENTITY_INSIDE: Final = "entity_inside"
 DROPPED_QUALIFIER: Final = "dropped_qualifier"
 
 KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM, DROPPED_QUALIFIER)
+
+
+class Perturbed(NamedTuple):
+    """A sentence with one fault."""
+
+    text: str
+    kind: str
+    start: int
+    end: int
+    before: str
+    after: str
 
 
 def perturb(
@@ -60,7 +73,16 @@ def perturb(
         find = {NEGATION: find_negations, ANTONYM: find_antonyms, DROPPED_QUALIFIER: find_qualifiers}[kind]
         edits = list(find(sentence))
         edit = edits[random.randrange(len(edits))] if edits else None
-    return None if edit is None else make_fault(sentence, kind, edit)
+    if edit is None:
+        return None
+    return Perturbed(
+        text=apply_edit(sentence, edit),
+        kind=kind,
+        start=edit.start,
+        end=edit.start + len(edit.after),
+        before=sentence[edit.start : edit.end],
+        after=edit.after,
+    )
 
 
 def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
