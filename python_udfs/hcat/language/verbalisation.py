@@ -35,6 +35,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any, Final, NamedTuple
 
+import regex  # type: ignore[import-untyped]
+
 from hcat.language.markup import BLANK, blank_markup, remove_blanks
 from hcat.language.text import (
     FENCE,
@@ -88,6 +90,9 @@ _MEMBER = re.compile(r"[\"']\s*:")
 _LITERAL_STRING = re.compile(r"[ub]?(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\")", re.DOTALL)
 
 _SPELLINGS = re.compile(r"(?:WiFi|PayPal|YouTube|LinkedIn|iOS|iPhone|eBay)(?![a-z])")  # no camel case
+_CAMEL = regex.compile(
+    rf"(?<=\p{{Ll}})(?=\p{{Lu}})|(?<=\p{{Lu}})(?=\p{{Lu}}(?!s\Z)\p{{Ll}})|{_SPELLINGS.pattern}(*SKIP)(*FAIL)"
+)
 _SEPARATORS = re.compile(r"[_\s]+|(?<=\w)\.(?=\w)|(?<=\w\w)-(?=\w\w)")
 _CONTAINER_WORD_LIST = """
 attribute attributes content contents data detail details document documents entries entry field fields info
@@ -439,24 +444,7 @@ def _name_key(key: str) -> str:
 
 def split_camel(piece: str) -> list[str]:
     """Return the words of a piece in camel case: a capital after a small letter or before one opens a word."""
-    words = []
-    start = position = 0
-    while position < len(piece):
-        spelling = _SPELLINGS.match(piece, position) if position == start else None
-        if spelling is not None:
-            words.append(spelling.group())
-            start = position = spelling.end()
-            continue
-        if position > start and piece[position].isupper():
-            before, after = piece[position - 1], piece[position + 1 : position + 2]
-            if before.islower() or (before.isupper() and after.islower() and piece[position + 1 :] != "s"):
-                words.append(piece[start:position])
-                start = position
-                continue
-        position += 1
-    if start < len(piece):
-        words.append(piece[start:])
-    return words
+    return [word for word in _CAMEL.split(piece) if word]
 
 
 @functools.lru_cache(maxsize=4096)
