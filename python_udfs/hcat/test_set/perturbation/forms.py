@@ -57,23 +57,17 @@ def article_for(text: str) -> str:
     return "an" if _VOWEL_SOUND.match(word) else "a"
 
 
-def find_article(sentence: str, start: int) -> re.Match[str] | None:
-    """Return the indefinite article right before the position, or None."""
-    return _ARTICLE.search(sentence, max(0, start - 5), start)
-
-
 def with_article(sentence: str, start: int, after: str) -> tuple[int, str]:
     """Return where a new text has to begin, and the text, with the indefinite article before it in its form."""
-    article = find_article(sentence, start)
+    article = _ARTICLE.search(sentence, max(0, start - 5), start)
     if article is None or article[1].lower() == article_for(after):
         return start, after
-    return article.start(1), f"{in_case_of(article_for(after), article[1])} {after}"
+    return article.start(1), in_case_of(article_for(after), article[1]) + sentence[article.end(1) : start] + after
 
 
 def fits_article(sentence: str, start: int, after: str) -> bool:
     """Return whether the article before the position, if there is one, also fits the new text."""
-    article = find_article(sentence, start)
-    return article is None or article[1].lower() == article_for(after)
+    return with_article(sentence, start, after)[0] == start
 
 
 def in_case_of(word: str, original: str) -> str:
