@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import expit, softmax
 
-from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.classifier_heads import score_embeddings
 from hcat.encoders.detectors import open_transformers
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import HEADS, PURPOSES, ModelIdentity, load_once, resolve_encoder
@@ -99,7 +99,7 @@ def _score_by_head(identity: ModelIdentity, texts: Sequence[str], embeddings: np
             if text != own:
                 # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
                 vectors[row] = encode([text], 1)[0]
-    return to_scale(identity, load_head(HEADS[str(identity.purpose)]).score(vectors))
+    return to_scale(identity, score_embeddings(HEADS[str(identity.purpose)], vectors))
 
 
 def _score_by_hash(identity: ModelIdentity, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
