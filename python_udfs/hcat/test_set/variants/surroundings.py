@@ -110,7 +110,10 @@ def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
     for match in reversed(matches):
         word = match.group()
         other, _ = side[word.lower()]
-        other = _PRONOUNS.get((word.lower(), _is_before_noun(text, match.end())), other)
+        following = _NEXT_WORD.match(text, match.end())
+        # without a word behind it, or before a function word, a pronoun belongs to no noun
+        is_before_noun = following is not None and _NO_NOUN.fullmatch(following[1]) is None
+        other = _PRONOUNS.get((word.lower(), is_before_noun), other)
         start, after = with_article(text, match.start(), in_case_of(other, word))
         text = text[:start] + after + text[match.end() :]
     detail = ", ".join(f"{match.group()} > {side[match.group().lower()][0]}" for match in matches)
@@ -132,9 +135,3 @@ _NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 _NEXT_WORD = re.compile(r" +([^\W\d_]+)")
-
-
-def _is_before_noun(text: str, end: int) -> bool:
-    """Return whether the word behind a pronoun can belong to a noun; without a word, or before a function word, not."""
-    following = _NEXT_WORD.match(text, end)
-    return following is not None and _NO_NOUN.fullmatch(following[1]) is None
