@@ -258,27 +258,16 @@ def convert_rows(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: pa.Schema,
     rows: int,
+    key: str | None = None,
+    columns: str = "",
 ) -> Streamed:
-    """Return what a function makes of all batches of a relation, one after the other, streamed."""
+    """Return what a function makes of all batches, streamed; with a key, its rows follow each other in an order."""
     if is_distributed(relation):
-        # one task: the function numbers the rows
-        return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
-    return stream(schema, function(read_batches(relation, rows)))
-
-
-def map_groups(
-    relation: Any,
-    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-    schema: pa.Schema,
-    key: str,
-    columns: str,
-    rows: int,
-) -> Streamed:
-    """Return what a function makes of the rows of a relation, where those with one key follow each other in order."""
-    if is_distributed(relation):
-        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", "))
+        # without a key one task: the function numbers the rows
+        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", ")) if key else relation.coalesce(1)
         return ordered.mapInArrow(function, _spark_schema(schema))
-    return stream(schema, function(read_batches(order_by(relation, columns, in_parts_by=key), rows)))
+    read = order_by(relation, columns, in_parts_by=key) if key else relation
+    return stream(schema, function(read_batches(read, rows)))
 
 
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
