@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hcat.language.given_names import is_ordinary_word
 from hcat.privacy.tagger import load_tagger
 from hcat.test_set.perturbation.forms import Edit, in_case_of, third_person
 
@@ -25,7 +26,7 @@ def find_negations(sentence: str) -> Iterator[Edit]:
         following = words[word.i + 1]
         if word.lower_ == "no" and following.lower_ == "longer":
             yield _replace(word, following, in_case_of("still", word.text))
-        elif word.lower_ == "no" and word.dep_ == "det":
+        elif word.lower_ == "no" and word.dep_ == "det" and following.text != "-":
             yield _replace(word, word, in_case_of("some", word.text))
         elif word.dep_ == "neg" and word.i and following.lower_ not in _NOT_ONLY:
             yield from _take_out(words[word.i - 1], word, words[word.i + 1 : word.i + 5])
@@ -54,13 +55,18 @@ def _deny(words: Any, *, is_question: bool) -> Iterator[Edit]:
     subject = next((word for word in root.lefts if word.dep_ in ("nsubj", "nsubjpass", "expl")), None)
     if others or subject is None:
         return
+    before = [word.lower_ for word in words[: root.i + 1]]
     verb = next((word for word in root.lefts if word.dep_ in ("aux", "auxpass")), root)
     if verb.tag_ not in _FINITE or (verb.tag_ == "MD" and verb.lower_ not in _MODALS):
         return
     if verb.i < subject.i:
         end = subject.right_edge
-        yield from [_replace(end, end, f"{end.text} not")] if is_question else []
-    elif verb == root and root.lemma_ != "be":
+        if is_question and words[end.i + 1] == root and root.tag_.startswith("VB"):
+            yield _replace(end, end, f"{end.text} not")
+    elif verb != root or root.lemma_ == "be":
+        # "is the account" in a question: the subject stands behind, whatever was read
+        if not (is_question and words[verb.i + 1].tag_ in ("DT", "PRP", "PRP$", "NNP", "NNPS")):
+            yield _replace(verb, verb, "cannot" if verb.lower_ == "can" else f"{verb.text} not")
+    # a question with "does" in front or as its verb was read wrong, and a verb that no list has is of another language
+    elif is_ordinary_word(root.lower_) and not (is_question and {"do", "does", "did"} & set(before)):
         yield _replace(root, root, f"{_DO[root.tag_]} {root.lemma_}")
-    elif not is_question:
-        yield _replace(verb, verb, "cannot" if verb.lower_ == "can" else f"{verb.text} not")

@@ -13,9 +13,11 @@ from hcat.test_set.variants.facts import QUOTATION, count_negations
 from hcat.test_set.variants.questions import read_plan, split_lead, starts_with_auxiliary
 
 # "how long does it not take" asks nothing
-_MEASURE = re.compile(r"\s*(?:(?:\w+\s+)?(?:how|when|why)\b|(?:at|for|since|until|by) (?:what|which)\b)", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"\s*(?:(?:\w+\s+)?(?:how|when|why)\b|(?:at|for|since|until|by) (?:what|which)\b|.*\b(?:cost|last|take|measure)\b)",
+    re.IGNORECASE,
+)
 _HARMLESS = frozenset({"without", "except", "excluding", "unless"})  # a denial of the verb goes with these
-_VERBS_OF_MEASURE = frozenset({"cost", "last", "take", "measure"})
 
 
 def make_fault(text: str, kind: str, context: Sequence[str], random: Random) -> Draft | None:
@@ -33,22 +35,17 @@ def negate(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft
     lead, text = split_lead(parent.text)
     plan, denials = read_plan(text), count_negations(text)
     can_be_removed = any(word in ("not", "no") or word.endswith("n't") for word in denials)
-    is_of_measure = _MEASURE.match(text) is not None
     if not can_be_removed and not _HARMLESS.issuperset(denials):
         return  # "does not pay nothing"
     if plan is not None and plan.is_yes_no and not can_be_removed:
         changed, detail = f"Is it true that {plan.tell(is_denied=True)}?", "told as a denial"
-    elif plan is not None and not can_be_removed:
-        if is_of_measure or plan.verb in _VERBS_OF_MEASURE:
-            return
-        denied = plan.deny()
-        changed, detail = denied[:1].upper() + denied[1:], f"not {plan.verb}"
-    else:
-        may_change = can_be_removed or not (is_of_measure or starts_with_auxiliary(text))
-        fault = make_fault(text, "negation", [], random) if may_change else None
+    elif can_be_removed or not (_MEASURE.match(text) or starts_with_auxiliary(text)):
+        fault = make_fault(text, "negation", [], random)
         if fault is None:
             return
         changed, detail = fault.text, fault.detail
+    else:
+        return
     yield Draft(f"{lead}, {changed[:1].lower()}{changed[1:]}" if lead else changed, detail)
 
 
