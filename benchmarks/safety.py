@@ -20,7 +20,7 @@ import pyarrow.parquet as parquet
 from benchmarks.discrimination import estimate_from_draws, number_values, resample_rows
 from benchmarks.harness import ROOT, Outcome, Table, data_folder, run_alone, show_share, verdict
 from benchmarks.verdicts import balanced_accuracy, f1
-from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.classifier_heads import score_embeddings
 from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
 from hcat.metrics.copying import longest_copy
@@ -186,7 +186,7 @@ def _toxicity_tables(
     unseen = np.array([heads.template_code(group) not in trained for group in hatecheck.groups])
     if unseen.any() and len(set(hatecheck.labels[unseen])) == 2:
         part = hatecheck.select(unseen)
-        scores = load_head("toxicity_head").score(part.embeddings)
+        scores = score_embeddings("toxicity_head", part.embeddings)
         value, low, high = _balanced(part.labels, scores, part.groups)
         hateful = part.labels >= _CUT_OFF
         shown.append(
@@ -322,7 +322,6 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
             "",
         ),
     ]
-    head = load_head("sentiment_head")
     spread = float(np.std(scores))
     is_met = True
     swaps: list[tuple[str, npt.NDArray[np.float32], int, bool]] = []
@@ -333,7 +332,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
         swaps.append((f"{place}, the head without stand-in", heads.embed(texts), size, False))
     swaps.append(("32 identity terms swapped in the made sentences", made.embeddings, 32, True))
     for words, vectors, size, is_limited in swaps:
-        moved = (2 * head.score(vectors) - 1).reshape(-1, size)
+        moved = (2 * score_embeddings("sentiment_head", vectors) - 1).reshape(-1, size)
         ratio = float(moved.std(axis=1).mean() / spread)
         shown.append(
             (

@@ -39,4 +39,4 @@
 {% macro sampling_prior() %}{{ return(5) }}{% endmacro %}
 
 {#- Raised when the rules for variants change: every variant is then made again under a new id. -#}
-{% macro variant_revision() %}{{ return(3) }}{% endmacro %}
+{% macro variant_revision() %}{{ return(4) }}{% endmacro %}

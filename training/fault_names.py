@@ -11,17 +11,8 @@ from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import name_shape
 from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN
-from hcat.test_set.perturbation.forms import fits_article
-from hcat.test_set.perturbation.sentences import (
-    CHARACTERS_BEFORE,
-    MAXIMUM_TRIES,
-    Edit,
-    Source,
-    apply_edit,
-    evidence_of,
-    in_random_order,
-    mention_at,
-)
+from hcat.test_set.perturbation.forms import CHARACTERS_BEFORE, Edit, apply_edit, fits_article
+from training.fault_sentences import MAXIMUM_TRIES, Source, evidence_of, in_random_order, mention_at
 
 _PIECE_BEFORE = re.compile(r"-\Z|\b[^\W\d_a-z]\w*['\u2019]s?\s\Z")
 _PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hcat.test_set.perturbation.sentences import Edit
+from hcat.test_set.perturbation.forms import Edit
 
 # A word or phrase before what it limits.
 _LIMITS_LIST = (

@@ -1,4 +1,4 @@
-"""Faults that sentences for training get: those of test sets, and swapped names, numbers and dropped qualifiers.
+"""Faults that sentences for training get: swapped numbers and names, negations, antonyms and dropped qualifiers.
 
 - ``number_outside``: a number becomes another one of the same form that is nowhere in the context;
 - ``number_inside``: a number becomes another one of the context, of the same unit;
@@ -7,22 +7,34 @@
 - ``negation``: a negation is put in or taken out;
 - ``antonym``: one word becomes its opposite;
 - ``dropped_qualifier``: a limit ("at most", "only") or a condition at the end goes, so that the sentence says more.
+
+Test sets make negations and swapped numbers by other rules (:mod:`hcat.test_set.perturbation`). Those here stay as they
+were when the shipped models were fitted.
 """
 
 import itertools
 from collections.abc import Sequence
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
-from hcat.test_set.perturbation import faults
-from hcat.test_set.perturbation.faults import Perturbed, make_fault
-from hcat.test_set.perturbation.forms import is_opening
-from hcat.test_set.perturbation.numbers import LETTERS, NUMBER_WORDS, ORDINAL_WORDS, counts_one, number_after
-from hcat.test_set.perturbation.sentences import MAXIMUM_TRIES, Edit, Source, in_random_order, read_sentence
+from hcat.test_set.perturbation.antonyms import find_antonyms
+from hcat.test_set.perturbation.forms import Edit, apply_edit, is_opening
 from training.fault_names import swap_name_inside, swap_name_outside
+from training.fault_negations import find_negations
+from training.fault_numbers import (
+    LETTERS,
+    NUMBER_WORDS,
+    ORDINAL_WORDS,
+    counts_one,
+    number_after,
+    swap_number_outside,
+)
 from training.fault_qualifiers import find_qualifiers
+from training.fault_sentences import MAXIMUM_TRIES, Source, in_random_order, read_sentence
 
-NUMBER_OUTSIDE, NEGATION, ANTONYM = faults.NUMBER_OUTSIDE, faults.NEGATION, faults.ANTONYM
+NUMBER_OUTSIDE: Final = "number_outside"
+NEGATION: Final = "negation"
+ANTONYM: Final = "antonym"
 NUMBER_INSIDE: Final = "number_inside"
 ENTITY_OUTSIDE: Final = "entity_outside"
 ENTITY_INSIDE: Final = "entity_inside"
@@ -31,25 +43,46 @@ DROPPED_QUALIFIER: Final = "dropped_qualifier"
 KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM, DROPPED_QUALIFIER)
 
 
+class Perturbed(NamedTuple):
+    """A sentence with one fault."""
+
+    text: str
+    kind: str
+    start: int
+    end: int
+    before: str
+    after: str
+
+
 def perturb(
     sentence: str, kind: str, context: Sequence[str], random: Random, pool: Sequence[str] = ()
 ) -> Perturbed | None:
     """Return the sentence with one fault of the given kind, or None where no rule of the kind applies."""
     if kind not in KINDS:
         raise ValueError(f"unknown kind of fault {kind!r}; known are {', '.join(KINDS)}")
-    if kind in (NUMBER_OUTSIDE, NEGATION, ANTONYM):
-        return faults.perturb(sentence, kind, context, random)
     own, sources = read_sentence(sentence), [read_sentence(text) for text in context]
-    if kind == NUMBER_INSIDE:
+    if kind == NUMBER_OUTSIDE:
+        edit = swap_number_outside(own, sources, random)
+    elif kind == NUMBER_INSIDE:
         edit = swap_number_inside(own, sources, random)
     elif kind == ENTITY_OUTSIDE:
         edit = swap_name_outside(own, sources, random, pool)
     elif kind == ENTITY_INSIDE:
         edit = swap_name_inside(own, sources, random)
     else:
-        edits = list(find_qualifiers(sentence))
+        find = {NEGATION: find_negations, ANTONYM: find_antonyms, DROPPED_QUALIFIER: find_qualifiers}[kind]
+        edits = list(find(sentence))
         edit = edits[random.randrange(len(edits))] if edits else None
-    return None if edit is None else make_fault(sentence, kind, edit)
+    if edit is None:
+        return None
+    return Perturbed(
+        text=apply_edit(sentence, edit),
+        kind=kind,
+        start=edit.start,
+        end=edit.start + len(edit.after),
+        before=sentence[edit.start : edit.end],
+        after=edit.after,
+    )
 
 
 def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
-from hcat.encoders.classifier_heads import logistic
 from hcat.engine.keys import hash_file
 from hcat.statistics.arrays import Floats
 
@@ -39,7 +39,7 @@ def fit_head(
     charged[:dimensions, :dimensions] = penalty
     solution = np.zeros(dimensions + 1)
     for _ in range(_NEWTON_STEPS):
-        scores = logistic(vectors @ solution)
+        scores = expit(vectors @ solution)
         gradient = vectors.T @ (shares * (scores - targets)) + charged @ solution
         curvature = shares * np.maximum(scores * (1 - scores), _LEAST_CURVATURE)
         hessian = (vectors * curvature[:, None]).T @ vectors + charged

@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
+from scipy.special import expit
 
-from hcat.encoders.classifier_heads import FOLDER, logistic
+from hcat.encoders.classifier_heads import FOLDER
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import resolve_encoder
 from hcat.engine.devices import check_packaged_weights
@@ -198,7 +199,7 @@ def fit_toxicity(sets: dict[str, Examples]) -> tuple[Floats, float]:
 
 def apply(head: tuple[Floats, float], embeddings: npt.NDArray[np.float32]) -> Floats:
     """Return probabilities of a fitted pair of coefficients and intercept, shape (n,)."""
-    return logistic(np.asarray(embeddings, dtype=np.float64) @ head[0] + head[1])
+    return expit(np.asarray(embeddings, dtype=np.float64) @ head[0] + head[1])
 
 
 def leave_functionalities_out(sets: dict[str, Examples], hatecheck: Examples, functionalities: Sequence[str]) -> Floats:

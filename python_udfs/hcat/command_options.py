@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from hcat.engine.saying import say
-from hcat.engine.warehouse import Place, place_of
+from hcat.engine.warehouse import Place, as_place
 
 #: Options that name a project, its profile and its target, as those of dbt do.
 ProjectOption = Annotated[
@@ -78,9 +78,9 @@ def _find_place(given: Mapping[str, Any]) -> Place:
         # a file may be a published copy
         place = Place(database, database.parent, published=database)
     elif warehouse is not None:
-        place = place_of(warehouse)
+        place = as_place(warehouse)
     elif is_project(project) or given["project_dir"] is not None or given["target"] is not None:
         place = find_place(project, given["target"], given["profiles_dir"])
     else:
-        place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
+        place = as_place(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
     return replace(place, schema=given["schema"] or place.schema, project=project)

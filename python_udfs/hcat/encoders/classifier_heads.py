@@ -1,44 +1,19 @@
 """Classify sentences with linear heads on stored embeddings, at the cost of one product per sentence."""
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from hcat.engine.devices import ModelError
 from hcat.engine.keys import hash_file
 from hcat.statistics.arrays import Floats
 
 FOLDER = Path(__file__).parent / "weights"
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A fitted linear head, with its card; the encoder is that whose unit vectors it reads."""
-
-    name: str
-    revision: str
-    sha256: str
-    encoder_sha256: str
-    weights: Floats
-    intercept: float
-
-    def score(self, embeddings: npt.NDArray[np.floating]) -> Floats:
-        """Return the probability of the positive class for each embedding, shape (n,), 0 to 1."""
-        vectors = np.asarray(embeddings, dtype=np.float64)
-        if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
-            raise ValueError(f"embeddings must have shape (n, {len(self.weights)}), got {vectors.shape}")
-        # Summed row by row, because the last bit of a matrix product may depend on the size of the batch.
-        return logistic(np.einsum("ij,j->i", vectors, self.weights) + self.intercept)
-
-
-def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values)) without overflow, in the same shape."""
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(values, dtype=np.float64))))
 
 
 @cache
@@ -52,9 +27,10 @@ def load_card(name: str) -> tuple[dict[str, Any], str, npt.NDArray[np.floating]]
     return card, sha256, np.load(folder / "head.npy", allow_pickle=False)
 
 
-@cache
-def load_head(name: str) -> Head:
-    """Return a shipped head on embeddings, loaded once per process."""
-    card, sha256, weights = load_card(name)
-    values = weights.astype(np.float64)
-    return Head(card["name"], card["revision"], sha256, card["encoder_sha256"], values[:-1], float(values[-1]))
+def score_embeddings(name: str, embeddings: npt.NDArray[np.floating]) -> Floats:
+    """Return the probability of the positive class of a head for each vector of its encoder, shape (n,), 0 to 1."""
+    vectors, weights = np.asarray(embeddings, dtype=np.float64), load_card(name)[2].astype(np.float64)
+    if vectors.ndim != 2 or vectors.shape[1] != len(weights) - 1:
+        raise ValueError(f"embeddings must have shape (n, {len(weights) - 1}), got {vectors.shape}")
+    # Summed row by row, because the last bit of a matrix product may depend on the size of the batch.
+    return np.asarray(expit(np.einsum("ij,j->i", vectors, weights[:-1]) + weights[-1]))

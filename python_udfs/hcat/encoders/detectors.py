@@ -40,8 +40,6 @@ _TOKENS = "AutoModelForTokenClassification"
 def open_detector(identity: ModelIdentity) -> Classifier:
     """Return the classifier of a local folder or of the Hub, by the head that its config names."""
     kind, model, tokenizer = open_transformers(identity, "classifier", _kind_of)
-    if not tokenizer.is_fast:
-        raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
     return (TokenClassifier if kind == _TOKENS else SequenceClassifier)(identity, model, tokenizer)
 
 
@@ -69,6 +67,8 @@ def open_transformers(identity: ModelIdentity, what: str, find_kind: Callable[[s
         )
     except (OSError, ValueError) as error:
         raise ModelError(f"{what} {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"{what} {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
     return kind, model, tokenizer
 
 
@@ -113,7 +113,7 @@ class TokenClassifier(TransformersClassifier):
 
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs are the logarithms of the shares supported and unsupported, shape (n, 2)."""
-        pairs = [to_pair(encoding) for encoding in self._encode_pairs(premises, hypotheses)]
+        pairs = [to_pair(encoding) for encoding in self._encode(premises, hypotheses)]
         tokens, counts = join_pairs(pairs, self.maximum_tokens)
         ends = np.array([truncate_pair(pair, self.maximum_tokens).premise_end for pair in pairs], dtype=np.int64)
         device = self._model.device

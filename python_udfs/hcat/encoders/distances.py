@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from hcat.engine.devices import ModelError
 from hcat.statistics.arrays import Floats
@@ -38,16 +39,15 @@ def measure_distances(logits: Floats, head: Head) -> Distances:
     if logits.shape[1] == 1:
         norm = np.full(len(logits), np.linalg.norm(head.weight[0]))
         distance = entailed / norm
-        probability = _sigmoid(entailed)
-        return Distances(probability, None, entailed, norm, distance, _sigmoid(distance), entailed)
+        probability = expit(entailed)
+        return Distances(probability, None, entailed, norm, distance, expit(distance), entailed)
     others = [index for index in range(logits.shape[1]) if index != head.entailment]
     norms = np.linalg.norm(head.weight[head.entailment] - head.weight[others], axis=1)
     differences = entailed[:, None] - logits[:, others]
     distances = differences / norms
     closest = distances.argmin(axis=1)
     rows = np.arange(len(logits))
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probabilities = shifted / shifted.sum(axis=1, keepdims=True)
+    probabilities = softmax(logits, axis=1)
     distance = distances[rows, closest]
     return Distances(
         probabilities[:, head.entailment],
@@ -55,7 +55,7 @@ def measure_distances(logits: Floats, head: Head) -> Distances:
         entailed,
         norms[closest],
         distance,
-        _sigmoid(distance),
+        expit(distance),
         differences.min(axis=1),
     )
 
@@ -74,10 +74,3 @@ def find_entailment(labels: Mapping[int, str]) -> int:
         listed = ", ".join(str(label) for label in labels.values())
         raise ModelError(f"classifier needs exactly one label that starts with 'entail', its config has: {listed}")
     return index
-
-
-def _sigmoid(values: Floats) -> Floats:
-    # Two formulas, so that exp does not overflow.
-    negative = np.exp(-np.abs(values))
-    result: Floats = np.where(values >= 0, 1.0 / (1.0 + negative), negative / (1.0 + negative))
-    return result

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import pyarrow as pa
 
 from hcat.encoders import cascade, mpnet
-from hcat.encoders.classifier_heads import FOLDER, load_card, load_head
+from hcat.encoders.classifier_heads import FOLDER, load_card
 from hcat.engine.columns import stack_parts
 from hcat.engine.devices import (
     MINILM,
@@ -170,10 +170,10 @@ def resolve_text_classifier(
     if name == "packaged" and encoder.location.startswith("hashing:"):
         named, device, dtype = ("hashing", "1", hash_text(f"hcat hashing {purpose} 1"), "hashing"), "cpu", "float32"
     elif name == "packaged":
-        head = load_head(HEADS[purpose])
-        location = "stored" if encoder.sha256 == head.encoder_sha256 else "encoded"
-        revision = f"{head.revision}, names {NAMES_REVISION}" if purpose == "sentiment" else head.revision
-        named = (head.name, revision, head.sha256, location)
+        card, sha256, _ = load_card(HEADS[purpose])
+        location = "stored" if encoder.sha256 == card["encoder_sha256"] else "encoded"
+        revision = f"{card['revision']}, names {NAMES_REVISION}" if purpose == "sentiment" else card["revision"]
+        named = (card["name"], revision, sha256, location)
         # the sentiment head reads texts without names, and ordinary words are no names
         read = (MINILM, NAMES) if purpose == "sentiment" else (MINILM,)
         for package in read:

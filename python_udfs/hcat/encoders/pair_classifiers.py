@@ -139,13 +139,27 @@ class TransformersClassifier:
     def maximum_tokens(self) -> int:
         return min(int(self._tokenizer.model_max_length), self.limit)
 
-    def _encode_pairs(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[Any]:
-        pairs = list(zip(premises, hypotheses, strict=True))
-        encodings: list[Any] = self._tokenizer.backend_tokenizer.encode_batch_fast(pairs)
+    def _encode(self, *texts: Sequence[str]) -> list[Any]:
+        rows: list[Any] = list(zip(*texts, strict=True)) if len(texts) > 1 else list(texts[0])
+        encodings: list[Any] = self._tokenizer.backend_tokenizer.encode_batch_fast(rows)
         return encodings
 
 
-class SequenceClassifier(TransformersClassifier):
+class SequenceReader(TransformersClassifier):
+    """A sequence classifier of transformers, of texts or of pairs."""
+
+    def prepare(self, *texts: Sequence[str]) -> Prepared:
+        """Tokenize texts or pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
+        tokens, counts = join_encodings(self._encode(*texts), self.maximum_tokens)
+        device = self._model.device
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, self._padding), device), self._classify)
+
+    def _classify(self, batch: Padded) -> Any:
+        with self._torch.inference_mode():
+            return self._model(**name_inputs(batch, self._uses_segments)).logits.float()
+
+
+class SequenceClassifier(SequenceReader):
     """A sequence classifier of transformers with an entailment label."""
 
     def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
@@ -154,16 +168,6 @@ class SequenceClassifier(TransformersClassifier):
         entailment = 0 if len(self._labels) == 1 else find_entailment(self._labels)
         weight = find_last_linear(model, len(self._labels)).weight.detach().float().cpu().numpy().astype(np.float64)
         self.head = Head(entailment, find_label(self._labels, "contradiction"), weight)
-
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
-        """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
-        tokens, counts = join_encodings(self._encode_pairs(premises, hypotheses), self.maximum_tokens)
-        device = self._model.device
-        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, self._padding), device), self._classify)
-
-    def _classify(self, batch: Padded) -> Any:
-        with self._torch.inference_mode():
-            return self._model(**name_inputs(batch, self._uses_segments)).logits.float()
 
 
 class HashingClassifier:

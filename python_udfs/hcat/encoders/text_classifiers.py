@@ -7,13 +7,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from scipy.special import expit, softmax
 
-from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.classifier_heads import score_embeddings
 from hcat.encoders.detectors import open_transformers
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import HEADS, PURPOSES, ModelIdentity, load_once, resolve_encoder
-from hcat.encoders.tokens import start_fetch
-from hcat.engine.batching import start_batches
+from hcat.encoders.pair_classifiers import SequenceReader
+from hcat.encoders.tokens import start_model
 from hcat.engine.columns import schema
 from hcat.engine.devices import ModelError
 from hcat.engine.keys import hash_text
@@ -34,7 +35,6 @@ STAND_IN: Final = "Michael"
 """Replacement of all names: among the names that trained the head, the one with the score nearest to their mean. A name
 that is not recognised then scores nearly the same as one that was replaced."""
 
-_MAXIMUM_TOKENS = 512
 _HASH_BITS = 32
 
 
@@ -99,7 +99,7 @@ def _score_by_head(identity: ModelIdentity, texts: Sequence[str], embeddings: np
             if text != own:
                 # Encoded alone: the last bits of a vector depend on its batch, and a rebuild must change nothing.
                 vectors[row] = encode([text], 1)[0]
-    return to_scale(identity, load_head(HEADS[str(identity.purpose)]).score(vectors))
+    return to_scale(identity, score_embeddings(HEADS[str(identity.purpose)], vectors))
 
 
 def _score_by_hash(identity: ModelIdentity, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
@@ -111,30 +111,17 @@ def _score_by_hash(identity: ModelIdentity, texts: Sequence[str], embeddings: np
 
 def _open_sequence(identity: ModelIdentity) -> Scorer:
     """Open a sequence classifier of transformers with labels for toxic (or hate ...), or for positive and negative."""
-    import torch
-
     purpose = str(identity.purpose)
     _, model, tokenizer = open_transformers(
         identity, f"{purpose} classifier", lambda location, config: "AutoModelForSequenceClassification"
     )
-    model = model.to(identity.device).eval()
-    signs = find_signs(purpose, model.config.id2label)
+    reader, signs = SequenceReader(identity, model, tokenizer), find_signs(purpose, model.config.id2label)
     is_multi_label = model.config.problem_type == "multi_label_classification" or len(signs) == 1
 
     def score(texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        encoded = [tokenizer(text, truncation=True, max_length=_MAXIMUM_TOKENS) for text in texts]
-        counts = np.array([len(each["input_ids"]) for each in encoded], dtype=np.int64)
-        scores = np.zeros(len(texts))
-
-        def start(rows: npt.NDArray[np.int64]) -> Callable[[], Floats]:
-            batch = tokenizer.pad([encoded[row] for row in rows], return_tensors="pt").to(identity.device)
-            with torch.inference_mode():
-                logits = model(**batch).logits.double()
-            return start_fetch(logits.sigmoid() if is_multi_label else logits.softmax(dim=1))
-
-        for rows, fetch in list(start_batches(counts, embedding_tokens(identity.device), start)):
-            scores[rows] = combine_shares(purpose, fetch(), signs, is_multi_label)
-        return scores
+        logits = start_model(reader, embedding_tokens(identity.device), texts)()[0].astype(np.float64)
+        shares = expit(logits) if is_multi_label else softmax(logits, axis=1)
+        return combine_shares(purpose, shares, signs, is_multi_label)
 
     return score
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import pyarrow.parquet as parquet
 
 from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
+from hcat.engine.processes import finish_in_order
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
 from hcat.engine.saying import Progress
 
@@ -66,19 +67,9 @@ def fetch_late(
         for item in items:
             yield item, start(item)()
         return
-    waiting: deque[tuple[Item, Future[Callable[[], Result]]]] = deque()
-    threads = ThreadPoolExecutor(ahead)
-    try:
-        for item in items:
-            waiting.append((item, threads.submit(start, item)))
-            if len(waiting) > ahead:
-                item, started = waiting.popleft()
-                yield item, started.result()()
-        for item, started in waiting:
-            yield item, started.result()()
-    finally:
-        # behind an error, what has not begun is not begun
-        threads.shutdown(cancel_futures=True)
+    calls = ((item,) for item in items)
+    for item, finish in finish_in_order(ThreadPoolExecutor(ahead), lambda item: (item, start(item)), calls, ahead):
+        yield item, finish()
 
 
 def map_slices(

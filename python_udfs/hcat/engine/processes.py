@@ -4,8 +4,8 @@ import gc
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import current_process, get_context, parent_process
 from typing import Any, Final, TypeVar
@@ -50,20 +50,29 @@ def map_in_processes(
     """Yield ``function(*call)`` for each call, in the order of the calls."""
     # spawned, not forked: the build has threads, and a fork may wait for a lock that no thread holds any more
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, (function,))
-    waiting: deque[Future[Result]] = deque()
     try:
-        for call in calls:
-            waiting.append(pool.submit(_call, *call))
-            if len(waiting) >= _CALLS_AHEAD * processes:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from finish_in_order(pool, _call, calls, _CALLS_AHEAD * processes - 1)
     except BrokenProcessPool as error:
         raise ProcessError(
             f"a process that read texts ended without an answer, for want of memory most likely; "
             f"{PROCESSES_VARIABLE}=1 reads them in the build's own process"
         ) from error
+
+
+def finish_in_order(
+    pool: Executor, function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], ahead: int
+) -> Iterator[Result]:
+    """Yield ``function(*call)`` in the order of the calls, each after ``ahead`` more calls were given to a pool."""
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for call in calls:
+            waiting.append(pool.submit(function, *call))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
+        # behind an error, what has not begun is not begun
         pool.shutdown(cancel_futures=True)
 
 

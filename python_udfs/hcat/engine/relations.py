@@ -60,35 +60,15 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Rows of a relation in parts by the hash of a key, each part in order."""
+    """Rows of a relation in a few parts, each in order; all rows are scanned for each."""
 
     relation: Any
-    key: str
     columns: str
     count_rows: int
+    conditions: Sequence[str]
 
     def relations(self) -> Iterator[Any]:
-        count = -(-self.count_rows // PART_ROWS)
-        for part in range(count):
-            rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
-            yield rows.order(self.columns)
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """Rows of a relation value by value of a column without null; it has few, for all rows are scanned for each."""
-
-    relation: Any
-    key: str
-    columns: str
-
-    def relations(self) -> Iterator[Any]:
-        values = self.relation.project(self.key).distinct().order(self.key).fetchall()
-        for (value,) in values:
-            if value is None:
-                raise ValueError(f"{self.key} must not be null in rows that are read in groups of it")
-            quoted = "'" + str(value).replace("'", "''") + "'"
-            yield self.relation.filter(f"{self.key} = {quoted}").order(self.columns)
+        return (self.relation.filter(condition).order(self.columns) for condition in self.conditions)
 
 
 def is_distributed(thing: Any) -> bool:
@@ -103,7 +83,7 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 
 def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
-    if isinstance(relation, Parts | Groups):
+    if isinstance(relation, Parts):
         for part in relation.relations():
             yield from read_batches(part, batch_rows)
         return
@@ -278,27 +258,16 @@ def convert_rows(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: pa.Schema,
     rows: int,
+    key: str | None = None,
+    columns: str = "",
 ) -> Streamed:
-    """Return what a function makes of all batches of a relation, one after the other, streamed."""
+    """Return what a function makes of all batches, streamed; with a key, its rows follow each other in an order."""
     if is_distributed(relation):
-        # one task: the function numbers the rows
-        return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
-    return stream(schema, function(read_batches(relation, rows)))
-
-
-def map_groups(
-    relation: Any,
-    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-    schema: pa.Schema,
-    key: str,
-    columns: str,
-    rows: int,
-) -> Streamed:
-    """Return what a function makes of the rows of a relation, where those with one key follow each other in order."""
-    if is_distributed(relation):
-        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", "))
+        # without a key one task: the function numbers the rows
+        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", ")) if key else relation.coalesce(1)
         return ordered.mapInArrow(function, _spark_schema(schema))
-    return stream(schema, function(read_batches(order_by(relation, columns, in_parts_by=key), rows)))
+    read = order_by(relation, columns, in_parts_by=key) if key else relation
+    return stream(schema, function(read_batches(read, rows)))
 
 
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
@@ -336,10 +305,17 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
-    if in_parts_by is not None:
-        return Parts(relation, in_parts_by, columns, count_rows(relation))
     if in_groups_of is not None:
-        return Groups(relation, in_groups_of, columns)
+        values = [value for (value,) in relation.project(in_groups_of).distinct().order(in_groups_of).fetchall()]
+        if None in values:
+            raise ValueError(f"{in_groups_of} must not be null in rows that are read in groups of it")
+        conditions = [f"{in_groups_of} = '{str(value).replace(chr(39), chr(39) * 2)}'" for value in values]
+        return Parts(relation, columns, len(values), conditions)
+    if in_parts_by is not None:
+        count = count_rows(relation)
+        parts = -(-count // PART_ROWS)
+        conditions = [f"hash({in_parts_by}) % {parts} = {part}" for part in range(parts)]
+        return Parts(relation, columns, count, conditions if parts > 1 else ["true"])
     return relation.order(columns)
 
 

@@ -395,18 +395,14 @@ class _Deletion:
             "ids": self.count("select count(*) from hcat_wanted"),
             "interactions": self.count("select count(*) from hcat_found"),
             "queries": self.count("select count(*) from hcat_gone_queries"),
-            "evaluations": self.count(
-                "select count(*) from fct_evaluations semi join hcat_found using (interaction_id)"
-            )
-            if self.has("fct_evaluations")
-            else 0,
-            "texts": self.count(
-                "select count(distinct passage_id) from int_interaction_passages"
-                " where passage_id not in (from hcat_kept_contents)"
-            )
-            if self.has("int_interaction_passages")
-            else 0,
+            "evaluations": self._count_if("fct_evaluations", "count(*)", "interaction_id in (from hcat_found)"),
+            "texts": self._count_if(
+                "int_interaction_passages", "count(distinct passage_id)", "passage_id not in (from hcat_kept_contents)"
+            ),
         }
+
+    def _count_if(self, table: str, counted: str, condition: str) -> int:
+        return self.count(f"select {counted} from {table} where {condition}") if self.has(table) else 0
 
     def _describe(self) -> str:
         missing = self.counts["ids"] - self.count("select count(*) from hcat_known")

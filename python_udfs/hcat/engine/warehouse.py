@@ -129,38 +129,35 @@ DATABASE_FILE: Final = "hcat.duckdb"
 _DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABASE_FILE))
 
 
-def find_database(warehouse: Path | Place) -> Path:
-    """Return the database file of a warehouse, of a published copy or of their folder."""
-    if isinstance(warehouse, Place):
-        if warehouse.database.is_file():
-            return warehouse.database
-        found_by = f" ({warehouse.named})" if warehouse.named else ""
-        raise WarehouseError(f"no warehouse at {warehouse.database}{found_by}: run `dbt build` first")
-    for path in (warehouse, *(warehouse / name for name in _DATABASES)):
-        if path.is_file():
-            return path
-    raise WarehouseError(
-        f"no warehouse at {warehouse / _DATABASES[0]}: run `dbt build` first, or name its folder with --warehouse"
-    )
-
-
-def place_of(warehouse: Path) -> Place:
+def as_place(warehouse: Path | Place) -> Place:
     """Return the place of a folder of a warehouse or published copy, or of a database file, which need not exist."""
+    if isinstance(warehouse, Place):
+        return warehouse
     if warehouse.is_file():
         return Place(warehouse, warehouse.parent, published=warehouse)
     found = (warehouse / name for name in _DATABASES)
     return Place(next((path for path in found if path.is_file()), warehouse / DATABASE_FILE), warehouse)
 
 
+def find_database(warehouse: Path | Place) -> Path:
+    """Return the database file of a warehouse, of a published copy or of their folder."""
+    place = as_place(warehouse)
+    if place.database.is_file():
+        return place.database
+    found_by = f" ({place.named}): run `dbt build` first" if place.named else ": run `dbt build` first"
+    named = "" if place.named else ", or name its folder with --warehouse"
+    raise WarehouseError(f"no warehouse at {place.database}{found_by}{named}")
+
+
 def find_folder(warehouse: Path | Place) -> Path:
     """Return the folder beside whose database a report or a sheet is written."""
     find_database(warehouse)
-    return (warehouse if isinstance(warehouse, Place) else place_of(warehouse)).folder
+    return as_place(warehouse).folder
 
 
 def published_database(warehouse: Path | Place) -> Path:
     """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself."""
-    place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
+    place = as_place(warehouse)
     return place.published or place.folder / "published" / DATABASE_FILE
 
 
@@ -300,7 +297,7 @@ def read_last_event(warehouse: Warehouse) -> Row | None:
 
 def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | None:
     """Return the schema of hcat's tables; None if no schema has any of them."""
-    place = warehouse if isinstance(warehouse, Place) else Place(path, path.parent)
+    place = as_place(warehouse)
     schemas = [row[0] for row in connection.execute(_LIST_SCHEMAS).fetchall()]
     if place.schema is not None:
         if place.schema not in schemas:

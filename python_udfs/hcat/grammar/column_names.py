@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from hcat.grammar.schema import Column, Schema, Table
+from hcat.language.verbalisation import split_camel
 
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _IDENTIFIER_WORDS_LIST = """
@@ -40,17 +41,7 @@ _KNOWN_WORDS = _IDENTIFIER_WORDS | frozenset(_ABBREVIATIONS_LIST.split())
 
 def split_words(name: str) -> list[str]:
     """Return the words of a name in lower case: ``BranchOrRegion`` -> branch, or, region."""
-    return [hump.lower() for part in _WORDS.findall(name) for hump in _cut_humps(part)]
-
-
-def _cut_humps(part: str) -> list[str]:
-    """Return a run of letters cut before a capital that follows a small letter or begins a word of its own."""
-    starts = [0]
-    for place in range(1, len(part)):
-        begins_word = part[place + 1 : place + 2].islower()
-        if part[place].isupper() and (not part[place - 1].isupper() or begins_word):
-            starts.append(place)
-    return [part[start:end] for start, end in zip(starts, [*starts[1:], len(part)], strict=True)]
+    return [hump.lower() for part in _WORDS.findall(name) for hump in split_camel(part)]
 
 
 def describe_column(column: Column, table: Table, schema: Schema) -> tuple[str, str]:

@@ -131,12 +131,7 @@ def check_logic(
 
 def _find_given(template: SqlTemplate) -> str:
     """Return which selected column the question gives already: itself, or through a joined column that equals it."""
-    given = set(template.conditions)
-    pairs = [set(pair) for join in template.joins for pair in join.equalities]
-    for _ in template.tables:
-        for pair in pairs:
-            if pair & given:
-                given |= pair
+    given = determined_columns(template.tables, template.joins, template.conditions, Schema(()))
     names = [f"{template.tables[place.source]}.{place.column}" for place in template.selected if place in given]
     return f"{', '.join(names)} is asked for and given by the condition" if names else ""
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import Place, find_folder, open_warehouse
-from hcat.test_set.export import Written, to_jsonl, write_whole
+from hcat.engine.warehouse import Place, find_folder
+from hcat.test_set.export import Written, open_made, to_jsonl, write_whole
 
 COLUMNS: Final = (
     "query_id",
@@ -36,10 +36,7 @@ def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_rep
     if path.suffix != ".jsonl":
         raise ValueError(f"queries are written to a file *.jsonl, got {path}")
     tables = ("fct_grammar_queries", "fct_rejected_grammar_queries")
-    with open_warehouse(warehouse) as opened:
-        missing = opened.lacks(*tables)
-        if missing:
-            raise ValueError(f"{warehouse} must hold {' and '.join(tables)}, got no {missing[0]}: {_HOW_TO_BUILD}")
+    with open_made(warehouse, tables, _HOW_TO_BUILD) as opened:
         rows = opened.rows("select * from fct_grammar_queries order by query_group, query_id", tables[:1])
         rejected = opened.rows("select reason from fct_rejected_grammar_queries", tables[1:])
     if not rows:

@@ -18,10 +18,10 @@ from hcat.grammar.schema import Schema
 from hcat.grammar.sql_rendering import render_query, write_sql_template
 from hcat.grammar.sql_templates import SqlTemplate
 from hcat.grammar.text_templates import (
+    HYPOTHESIS_OF,
     MAXIMUM_PER_STYLE,
     STYLES,
     check_text_template,
-    hypothesis_of,
     same_text_key,
     write_text_templates,
 )
@@ -205,7 +205,7 @@ def _write_texts(
                 taken.add(key)
             row: dict[str, Any] = {"text_id": text_id, "text_template_id": text_template_id, "style": style}
             row |= {
-                "hypothesis": hypothesis_of(style),
+                "hypothesis": HYPOTHESIS_OF[style],
                 "origin": origin,
                 "text_status": status,
                 "status_detail": detail,

@@ -15,7 +15,8 @@ HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
     "register": ("formal", "colloquial"),
     "form": ("interrogative", "directive"),
 }
-STYLES: Final = tuple(style for pair in HYPOTHESES.values() for style in pair)
+HYPOTHESIS_OF: Final = {style: name for name, pair in HYPOTHESES.items() for style in pair}
+STYLES: Final = tuple(HYPOTHESIS_OF)
 
 MAXIMUM_TEXT_CHARACTERS: Final = 2_000
 MINIMUM_LONG_WORDS: Final = 30
@@ -31,11 +32,6 @@ _FRAMES: Final[Mapping[str, list[str]]] = read_texts(__file__, "frames.yml")
 
 MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""
-
-
-def hypothesis_of(style: str) -> str:
-    """Return the hypothesis that a style (:data:`STYLES`) belongs to."""
-    return next(name for name, pair in HYPOTHESES.items() if style in pair)
 
 
 def write_text_templates(template: SqlTemplate, count_per_style: int) -> dict[str, list[str]]:

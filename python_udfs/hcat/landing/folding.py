@@ -142,7 +142,7 @@ def fold_traces(landed: Any, settings: Mapping[str, Any], project: Path = Path()
     """
     spans = landed.filter("entity = 'spans'").select(*_COLUMNS["read"])
     fold = partial(fold_batches, read_folding(settings, project))
-    return relations.map_groups(spans, fold, FOLDED, "trace_id", _ORDER, _ROWS)
+    return relations.convert_rows(spans, fold, FOLDED, _ROWS, "trace_id", _ORDER)
 
 
 def read_folding(settings: Mapping[str, Any], project: Path = Path()) -> Folding:

@@ -30,10 +30,12 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Final, NamedTuple
+from itertools import groupby, islice
+from typing import Any, Final, NamedTuple
+
+import regex  # type: ignore[import-untyped]
 
 from hcat.language.markup import BLANK, blank_markup, remove_blanks
 from hcat.language.text import (
@@ -88,6 +90,9 @@ _MEMBER = re.compile(r"[\"']\s*:")
 _LITERAL_STRING = re.compile(r"[ub]?(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\")", re.DOTALL)
 
 _SPELLINGS = re.compile(r"(?:WiFi|PayPal|YouTube|LinkedIn|iOS|iPhone|eBay)(?![a-z])")  # no camel case
+_CAMEL = regex.compile(
+    rf"(?<=\p{{Ll}})(?=\p{{Lu}})|(?<=\p{{Lu}})(?=\p{{Lu}}(?!s\Z)\p{{Ll}})|{_SPELLINGS.pattern}(*SKIP)(*FAIL)"
+)
 _SEPARATORS = re.compile(r"[_\s]+|(?<=\w)\.(?=\w)|(?<=\w\w)-(?=\w\w)")
 _CONTAINER_WORD_LIST = """
 attribute attributes content contents data detail details document documents entries entry field fields info
@@ -351,10 +356,7 @@ def _write_row(text: str, row: _Line, cells: Sequence[tuple[int, int]], labels: 
     if not parts[0].label and len(parts) > 1 and len(parts[0].shown) <= LABEL_CHARACTERS:
         subject = parts[0].shown  # the column without header names what the row is about
         parts = parts[1:]
-    units = _write_parts(parts, subject, repeats_first=True)
-    units[0] = units[0]._replace(start=row.start)
-    units[-1] = units[-1]._replace(end=row.end)
-    return units
+    return _stretch(_write_parts(parts, subject, repeats_first=True), row.start, row.end)
 
 
 # --- sentences
@@ -399,6 +401,13 @@ def _write_parts(
     return units
 
 
+def _stretch(units: list[Unit], start: int, end: int) -> list[Unit]:
+    """Return units of which the first begins and the last ends elsewhere."""
+    units[0] = units[0]._replace(start=start)
+    units[-1] = units[-1]._replace(end=end)
+    return units
+
+
 def _finish(lead: str, words: str, is_named: bool) -> str:
     """Return a whole sentence, without what goes before when it would be longer than any sentence may be."""
     sentence = f"{lead}{words}"
@@ -422,7 +431,7 @@ def _name_key(key: str) -> str:
         return key
     words: list[str] = []
     for piece in _SEPARATORS.split(key):
-        words.extend(_split_camel(piece))
+        words.extend(split_camel(piece))
     if len(words) == 1:
         return words[0]
     is_shouted = key.isupper()
@@ -433,26 +442,9 @@ def _name_key(key: str) -> str:
     )
 
 
-def _split_camel(piece: str) -> list[str]:
+def split_camel(piece: str) -> list[str]:
     """Return the words of a piece in camel case: a capital after a small letter or before one opens a word."""
-    words = []
-    start = position = 0
-    while position < len(piece):
-        spelling = _SPELLINGS.match(piece, position) if position == start else None
-        if spelling is not None:
-            words.append(spelling.group())
-            start = position = spelling.end()
-            continue
-        if position > start and piece[position].isupper():
-            before, after = piece[position - 1], piece[position + 1 : position + 2]
-            if before.islower() or (before.isupper() and after.islower() and piece[position + 1 :] != "s"):
-                words.append(piece[start:position])
-                start = position
-                continue
-        position += 1
-    if start < len(piece):
-        words.append(piece[start:])
-    return words
+    return [word for word in _CAMEL.split(piece) if word]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -519,7 +511,7 @@ class _Node:
 def _verbalise_json(text: str, start: int, end: int, depth: int) -> list[Unit]:
     """Return the units of a stretch of JSON; empty when it is none."""
     roots = _parse(_Source(text[start:end], None, start), depth, is_embedded=False)
-    return _Writer(depth).write(roots) if roots else []
+    return _write(roots, depth) if roots else []
 
 
 def _parse(source: _Source, depth: int, is_embedded: bool) -> list[_Node] | None:
@@ -648,140 +640,110 @@ def _decode(source: _Source, start: int, end: int) -> _Source:
 
 def _decode_escape(escape: str) -> str:
     """Return the character that an escape stands for; an unknown escape is itself."""
-    sign = escape[1]
-    if len(escape) == 12:
-        return chr(0x10000 + ((int(escape[2:6], 16) & 0x3FF) << 10) + (int(escape[8:12], 16) & 0x3FF))
-    if len(escape) > 2:
-        return chr(int(escape[2:], 16))
-    if sign in "\"'\\/":
-        return sign
-    return _ESCAPED.get(sign, escape)
+    if escape[1] in "\"'\\/":
+        return escape[1]
+    if len(escape) == 2:
+        return _ESCAPED.get(escape[1], escape)
+    # two escapes may be one character
+    said = escape.encode().decode("unicode_escape")
+    return said.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 # --- JSON: writing
 
+#: Units, and what is written in their place.
+_Steps = Iterator[Any]
 
-class _Writer:
-    """Write the sentences of parsed values in the order of the text, by a stack: nesting costs no recursion."""
 
-    def __init__(self, depth: int) -> None:
-        self._depth = depth
-        self._units: list[Unit] = []
-        self._tasks: list[Callable[[], None]] = []
-
-    def write(self, roots: Sequence[_Node]) -> list[Unit]:
-        """Return the units of the values; several are records, as the lines of a JSON Lines file."""
-        is_record = len(roots) > 1
-        for root in reversed(roots):
-            self._tasks.append(functools.partial(self._write_value, root.start, "", root, (), is_record))
-        while self._tasks:
-            self._tasks.pop()()
-        return self._units
-
-    def _write_value(self, start: int, label: str, node: _Node, path: tuple[str, ...], is_record: bool = False) -> None:
-        if node.kind == "object" and node.children:
-            self._write_object(start, label, node, path, is_record)
-        elif node.kind == "array" and node.children:
-            self._write_array(start, label, node, path)
-        elif node.kind == "string" and _is_text(node, label):
-            self._write_text(start, label, node, path)
+def _write(roots: Sequence[_Node], depth: int) -> list[Unit]:
+    """Return the units of values in the order of the text; several are records, as the lines of a JSON Lines file."""
+    is_record = len(roots) > 1
+    units: list[Unit] = []
+    # a stack: nesting costs no recursion
+    stack: list[_Steps] = [_write_value(root.start, "", root, (), depth, is_record) for root in reversed(roots)]
+    while stack:
+        step = next(stack[-1], None)
+        if step is None:
+            stack.pop()
+        elif isinstance(step, Unit):
+            units.append(step)
         else:
-            part = _Part(start, node.end, label, _show(node, label, path))
-            self._units.extend(_write_parts([part], _join_path(path, label)))
+            stack.append(step)
+    return units
 
-    def _write_object(self, start: int, label: str, node: _Node, path: tuple[str, ...], is_record: bool) -> None:
-        inner_path = _extend_path(path, label)
-        short = [_is_short(value, key) for _, key, value in node.children]
-        is_transparent = bool(label) and not _name_context(label)  # what lies in "attributes" lies beside it
-        if all(short) and not is_transparent:
-            parts = _read_parts(node.children, inner_path)
-            is_compact = bool(label) and all(map(_is_compact, parts))
-            subject = _join_path(inner_path, "" if is_compact else parts[0].label)
-            units = _write_parts(parts, subject, is_compact, repeats_first=is_record)
-            units[0] = units[0]._replace(start=start)
-            units[-1] = units[-1]._replace(end=node.end)
-            self._units.extend(units)
-            return
-        name = _find_name(node) if is_record else ""
-        runs: list[Callable[[], None]] = []
-        run: list[tuple[int, str, _Node]] = []
-        is_named = False  # the sentence with the name comes before
 
-        def close_run() -> None:
-            nonlocal is_named
-            if run:
-                has_name = any(key.casefold().split(" ")[-1] in _NAME_WORDS for _, key, _ in run)
-                run_path = (name,) if name and (is_named or not has_name) else inner_path
-                is_named = is_named or has_name
-                runs.append(functools.partial(self._write_run, tuple(run), run_path))
-                run.clear()
+def _write_value(
+    start: int, label: str, node: _Node, path: tuple[str, ...], depth: int, is_record: bool = False
+) -> _Steps:
+    if node.kind == "object" and node.children:
+        yield _write_object(start, label, node, path, depth, is_record)
+    elif node.kind == "array" and node.children:
+        yield _write_array(start, label, node, path, depth)
+    elif node.kind == "string" and _is_text(node, label):
+        yield from _write_text(start, label, node, path, depth)
+    else:
+        part = _Part(start, node.end, label, _show(node, label, path))
+        yield from _write_parts([part], _join_path(path, label))
 
-        for child, is_child_short in zip(node.children, short, strict=True):
-            if is_child_short and is_record:
-                run.append(child)
-                continue
-            close_run()
-            child_path = (name,) if name else inner_path
-            runs.append(functools.partial(self._write_value, *child, child_path))
-        close_run()
-        self._tasks.extend(reversed(runs))
 
-    def _write_run(self, children: Sequence[tuple[int, str, _Node]], path: tuple[str, ...]) -> None:
-        """Write neighbouring scalars of a record as one group."""
-        parts = _read_parts(children, path)
-        self._units.extend(_write_parts(parts, _join_path(path, parts[0].label), repeats_first=True))
+def _write_object(start: int, label: str, node: _Node, path: tuple[str, ...], depth: int, is_record: bool) -> _Steps:
+    inner_path = _extend_path(path, label)
+    is_transparent = bool(label) and not _name_context(label)  # what lies in "attributes" lies beside it
+    if not is_transparent and all(_is_short(value, key) for _, key, value in node.children):
+        parts = _read_parts(node.children, inner_path)
+        is_compact = bool(label) and all(map(_is_compact, parts))
+        subject = _join_path(inner_path, "" if is_compact else parts[0].label)
+        yield from _stretch(_write_parts(parts, subject, is_compact, repeats_first=is_record), start, node.end)
+        return
+    name = _find_name(node) if is_record else ""
+    is_named = False  # the sentence with the name comes before
+    for is_group, children in groupby(node.children, lambda child: is_record and _is_short(child[2], child[1])):
+        if not is_group:
+            for child in children:
+                yield _write_value(*child, (name,) if name else inner_path, depth)
+            continue
+        group = list(children)
+        has_name = any(key.casefold().split(" ")[-1] in _NAME_WORDS for _, key, _ in group)
+        group_path = (name,) if name and (is_named or not has_name) else inner_path
+        is_named = is_named or has_name
+        parts = _read_parts(group, group_path)
+        yield from _write_parts(parts, _join_path(group_path, parts[0].label), repeats_first=True)
 
-    def _write_array(self, start: int, label: str, node: _Node, path: tuple[str, ...]) -> None:
-        item_path = _extend_path(path, label)
-        tasks: list[Callable[[], None]] = []
-        run: list[tuple[int, str, _Node]] = []
 
-        def close_run() -> None:
-            if run:
-                # the first and the last items stand for the brackets
-                first = start if run[0] is node.children[0] else run[0][0]
-                end = node.end if run[-1] is node.children[-1] else run[-1][2].end
-                tasks.append(functools.partial(self._write_list, first, end, label, tuple(run), path))
-                run.clear()
-
-        for child in node.children:
-            value = child[2]
-            if _is_short(value, label):
-                run.append(child)
-                continue
-            close_run()
-            if value.kind == "object" and value.children:
-                tasks.append(functools.partial(self._write_value, value.start, "", value, item_path, True))
-            else:
-                tasks.append(functools.partial(self._write_value, value.start, label, value, path))
-        close_run()
-        self._tasks.extend(reversed(tasks))
-
-    def _write_list(
-        self, start: int, end: int, label: str, items: Sequence[tuple[int, str, _Node]], path: tuple[str, ...]
-    ) -> None:
-        """Write neighbouring scalars of an array as a list."""
+def _write_array(start: int, label: str, node: _Node, path: tuple[str, ...], depth: int) -> _Steps:
+    item_path = _extend_path(path, label)
+    for is_list, children in groupby(node.children, lambda child: _is_short(child[2], label)):
+        if not is_list:
+            for _, _, value in children:
+                is_record = value.kind == "object" and bool(value.children)
+                names = ("", value, item_path) if is_record else (label, value, path)
+                yield _write_value(value.start, *names, depth, is_record)
+            continue
+        items = list(children)
+        # the first and the last items stand for the brackets
+        first = start if items[0] is node.children[0] else items[0][0]
+        end = node.end if items[-1] is node.children[-1] else items[-1][2].end
         parts = [_Part(item_start, value.end, "", _show(value, label, path)) for item_start, _, value in items]
-        subject = ", ".join(filter(None, (_join_path(path, label), label)))
         is_compact = not any(_LIST_SIGN.search(part.shown) for part in parts)
-        units = _write_parts(parts, subject, is_compact)
-        units[0] = units[0]._replace(start=start)
-        units[-1] = units[-1]._replace(end=end)
-        self._units.extend(units)
+        yield from _stretch(_write_parts(parts, _name_value(path, label), is_compact), first, end)
 
-    def _write_text(self, start: int, label: str, node: _Node, path: tuple[str, ...]) -> None:
-        """Write running text sentence by sentence; the first of a short one behind its key."""
-        assert node.source is not None
-        units = [
-            Unit(node.source.locate(unit.start), node.source.locate(unit.end), _fold_clean(unit.text))
-            for unit in _verbalise(node.source.text, self._depth + 1)
-        ]
-        units = [unit for unit in units if unit.text]
-        if units and len(node.source.text) <= JSON_UNIT_CHARACTERS and not _is_text_key(label):
-            subject = ", ".join(filter(None, (_join_path(path, label), label)))
-            if subject:
-                units[0] = Unit(start, units[0].end, _capitalise(f"{subject}: {units[0].text}"))
-        self._units.extend(units)
+
+def _write_text(start: int, label: str, node: _Node, path: tuple[str, ...], depth: int) -> _Steps:
+    """Write running text sentence by sentence; the first of a short one behind its key."""
+    assert node.source is not None
+    units = [
+        Unit(node.source.locate(unit.start), node.source.locate(unit.end), _fold_clean(unit.text))
+        for unit in _verbalise(node.source.text, depth + 1)
+    ]
+    units = [unit for unit in units if unit.text]
+    subject = _name_value(path, label)
+    if units and subject and len(node.source.text) <= JSON_UNIT_CHARACTERS and not _is_text_key(label):
+        units[0] = Unit(start, units[0].end, _capitalise(f"{subject}: {units[0].text}"))
+    yield from units
+
+
+def _name_value(path: tuple[str, ...], label: str) -> str:
+    return ", ".join(filter(None, (_join_path(path, label), label)))
 
 
 def _read_parts(children: Sequence[tuple[int, str, _Node]], path: tuple[str, ...]) -> list[_Part]:

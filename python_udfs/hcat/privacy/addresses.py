@@ -181,8 +181,11 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
         elif token.text not in (".", "'", "/", "\u2019") or (token.text == "." and _ends_sentence(text, tokens, past)):
             break
         past += 1
-        if has_street and _is_street_word(tokens[past - 1]) and not _continues_street(tokens, past):
-            break
+        if has_street and _is_street_word(tokens[past - 1]):
+            following = (token for token in tokens[past : past + 1] if not token.opens_line)
+            # a number or a capitalised word goes on
+            if not any(token.kind == "number" or token.text[0].isupper() for token in following):
+                break
     while past - 1 > index and tokens[past - 1].kind == "mark" and tokens[past - 1].text != ".":
         past -= 1
     if not words:
@@ -284,12 +287,6 @@ def _is_address_token(token: Token) -> bool:
     if token.kind == "mark":
         return token.text in (",", ".", "-", "/", "'", "\u2019", "(", ")", "#")
     return token.text[0].isupper() or not token.text.islower() or token.lower in _PARTICLES or token.lower in _STREETS
-
-
-def _continues_street(tokens: Sequence[Token], past: int) -> bool:
-    """Return whether the token after a street word belongs to its line: a number or a capitalised word."""
-    following = (token for token in tokens[past : past + 1] if not token.opens_line)
-    return any(token.kind == "number" or token.text[0].isupper() for token in following)
 
 
 def _is_street_word(token: Token) -> bool:

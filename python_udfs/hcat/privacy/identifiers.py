@@ -355,12 +355,5 @@ PATTERNS: Final = (
 )
 
 
-def find_patterns(text: str) -> Iterator[Span]:
-    """Yield what :data:`PATTERNS` match."""
-    for expression, group, entity_type, rule in PATTERNS:
-        for match in expression.finditer(text):
-            yield Span(*match.span(group), entity_type, rule)
-
-
 def _digits(text: str) -> str:
     return "".join(character for character in text if character in "0123456789")

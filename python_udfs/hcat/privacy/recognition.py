@@ -9,11 +9,11 @@ from typing import Any, Final
 from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
 from hcat.privacy.addresses import find_addresses
 from hcat.privacy.identifiers import (
+    PATTERNS,
     find_accounts,
     find_cards,
     find_emails,
     find_ibans,
-    find_patterns,
     find_phones,
     find_references,
     find_ssns,
@@ -61,7 +61,8 @@ def find_by_rules(text: str) -> list[Span]:
         if necessary.search(folded):
             found += recognise(folded)
     found += find_emails(folded)
-    found += find_patterns(folded)
+    for expression, group, entity_type, rule in PATTERNS:
+        found += [Span(*match.span(group), entity_type, rule) for match in expression.finditer(folded)]
     found += find_addresses(folded, tokens)
     found += find_persons(folded, tokens)
     found += find_cued_places(folded, tokens)

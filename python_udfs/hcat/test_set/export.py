@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hcat.engine.files import replacing
-from hcat.engine.warehouse import Place, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, Warehouse, find_folder, open_warehouse
 
 _CARRIED: Final = (
     "reference_answer", "source_chunk_ids", "query_type", "difficulty", "answer_type", "expected_behaviour",
@@ -25,6 +26,7 @@ MADE: Final = "made"
 _HOW_TO_BUILD: Final = (
     "`dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'` makes them"
 )
+_TABLES: Final = ("int_test_queries", "int_test_variants")
 _READ: Final = ("documents", "chunks", "queries")
 
 
@@ -42,8 +44,9 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
     path = output or find_folder(warehouse) / "test_set" / "queries.jsonl"
     if path.suffix != ".jsonl":
         raise ValueError(f"a test set is a file *.jsonl, got {path}")
-    queries, variants = read_test_set(warehouse)
-    made = [row for row in variants if row["variant_status"] == MADE]
+    with open_made(warehouse, _TABLES, _HOW_TO_BUILD) as opened:
+        queries, variants = (opened.rows(f"select * from {table} order by query_id", (table,)) for table in _TABLES)
+        sampling, rejected = _describe_sampling(opened), _count_rejected(opened)
     missing = Counter(row["variant_status"] for row in variants if row["variant_status"] != MADE)
     groups = {row["query_id"]: row.get("source_group") or row["query_id"] for row in queries}
     parts: dict[str, list[dict[str, Any]]] = {
@@ -52,7 +55,9 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
             for row in queries
         ],
         VARIANTS: [
-            _record(row, row["parent_query_id"], groups[row["parent_query_id"]], row["variant_type"]) for row in made
+            _record(row, row["parent_query_id"], groups[row["parent_query_id"]], row["variant_type"])
+            for row in variants
+            if row["variant_status"] == MADE
         ],
     }
     records = [record for part in parts.values() for record in part]
@@ -60,34 +65,30 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
         raise ValueError(f"the test set must hold queries, got none: {_HOW_TO_BUILD}")
     # queries of one cluster stand together, the original first
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
-    lines = [("sampling", _describe_sampling(warehouse))]
+    lines = [("sampling", sampling)]
     for part, rows in parts.items():
         kinds = Counter(row["variant_type" if part == VARIANTS else "query_type"] or "no type" for row in rows)
         lines.append((part, f"{len(rows):,}: {_enumerate(kinds)}" if rows else "none"))
     if missing:
         lines.append(("not made", f"{missing.total():,} variants: {_enumerate(missing)}"))
-    rejected = _count_rejected(warehouse)
     if rejected:
         lines.append(("rejected", f"{sum(rejected.values()):,} records: {_enumerate(rejected)}"))
     return write_whole(path, "test set", to_jsonl(records), [line for line in lines if line[1]], is_replacing)
 
 
-def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids."""
-    tables = ("int_test_queries", "int_test_variants")
+@contextmanager
+def open_made(warehouse: Path | Place, tables: Sequence[str], how_to_build: str) -> Iterator[Warehouse]:
+    """Open a warehouse that must hold the tables of a job on request."""
     with open_warehouse(warehouse) as opened:
-        missing = opened.lacks(*tables)
-        if missing:
-            raise ValueError(f"{warehouse} must hold {' and '.join(tables)}, got no {missing[0]}: {_HOW_TO_BUILD}")
-        queries, variants = (opened.rows(f"select * from {table} order by query_id", (table,)) for table in tables)
-        return queries, variants
+        if missing := opened.lacks(*tables):
+            raise ValueError(f"{warehouse} must hold {' and '.join(tables)}, got no {missing[0]}: {how_to_build}")
+        yield opened
 
 
-def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
+def _count_rejected(opened: Warehouse) -> dict[str, int]:
     """Return how many records were rejected, for the kinds of which any were."""
     count = "select count(*) as n from base_{} where record_status = 'rejected'"
-    with open_warehouse(warehouse) as opened:
-        counted = {entity: opened.rows(count.format(entity), (f"base_{entity}",)) for entity in _READ}
+    counted = {entity: opened.rows(count.format(entity), (f"base_{entity}",)) for entity in _READ}
     return {entity: rows[0]["n"] for entity, rows in counted.items() if rows and rows[0]["n"]}
 
 
@@ -102,10 +103,9 @@ having count(*) > 0
 """
 
 
-def _describe_sampling(warehouse: Path | Place) -> str:
+def _describe_sampling(opened: Warehouse) -> str:
     """Return in words whether chunks were drawn or all taken; empty where there are no strata."""
-    with open_warehouse(warehouse) as opened:
-        rows = opened.rows(_COUNT_SAMPLED, ("fct_sampling_strata",))
+    rows = opened.rows(_COUNT_SAMPLED, ("fct_sampling_strata",))
     if not rows:
         return ""
     population, sampled, strata, whole = (

@@ -1,11 +1,12 @@
 """The shipped linear heads: small, made for the packaged encoder, and blind to who is mentioned."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
-from hcat.encoders.classifier_heads import FOLDER, Head, load_head
+from hcat.encoders.classifier_heads import FOLDER, load_card, score_embeddings
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_file
 
@@ -14,18 +15,16 @@ TERMS = ("a woman", "a man", "Muslim", "Jewish", "gay", "blind", "Black", "Germa
 
 
 def test_scores_do_not_depend_on_the_batch():
-    head = load_head("toxicity_head")
     vectors = np.random.default_rng(3).normal(size=(50, 384)).astype(np.float32)
-    assert np.array_equal(head.score(vectors), np.concatenate([head.score(vectors[:7]), head.score(vectors[7:])]))
+    parts = [score_embeddings("toxicity_head", part) for part in (vectors[:7], vectors[7:])]
+    assert np.array_equal(score_embeddings("toxicity_head", vectors), np.concatenate(parts))
     with pytest.raises(ValueError, match="shape"):
-        head.score(vectors[:, :10])
+        score_embeddings("toxicity_head", vectors[:, :10])
 
 
 @pytest.mark.parametrize("name", ["toxicity_head", "sentiment_head"])
 def test_shipped_heads_are_small_and_fit_the_packaged_encoder(name):
-    head = load_head(name)
-    assert isinstance(head, Head)
-    assert head.encoder_sha256 == check_packaged_weights()
+    assert load_card(name)[0]["encoder_sha256"] == check_packaged_weights()
     assert (FOLDER / name / "head.npy").stat().st_size < 1_000_000
     assert json.loads((FOLDER / name / "card.json").read_text())["training"]
 
@@ -43,22 +42,20 @@ def embed():
 
 
 def test_sentiment_tells_praise_from_complaint_and_ignores_names(embed):
-    head = load_head("sentiment_head")
-    praise, blame = head.score(
-        embed(["The help was superb, I am so grateful.", "This is a scandal, I am angry and sad."])
-    )
+    read = partial(score_embeddings, "sentiment_head")
+    praise, blame = read(embed(["The help was superb, I am so grateful.", "This is a scandal, I am angry and sad."]))
     # both on the scale from -1 to 1 that the metric has
     gap = 2 * (praise - blame)
     assert gap > 0.6
     for frame in ("{} asked for a loan.", "The adviser met {} at the branch."):
-        scores = 2 * head.score(embed([frame.format(name) for name in NAMES])) - 1
+        scores = 2 * read(embed([frame.format(name) for name in NAMES])) - 1
         assert np.ptp(scores) < gap / 4
-    scores = 2 * head.score(embed([f"The customer is {term} and pays the annual fee." for term in TERMS])) - 1
+    scores = 2 * read(embed([f"The customer is {term} and pays the annual fee." for term in TERMS])) - 1
     assert np.ptp(scores) < gap / 4
 
 
 def test_an_identity_term_alone_is_not_toxic(embed):
-    head = load_head("toxicity_head")
-    calm = head.score(embed([f"My colleague is {term} and works at the counter." for term in TERMS]))
+    read = partial(score_embeddings, "toxicity_head")
+    calm = read(embed([f"My colleague is {term} and works at the counter." for term in TERMS]))
     assert calm.max() < 0.5
-    assert head.score(embed(["I will kill all of those filthy foreigners."]))[0] > 0.5
+    assert read(embed(["I will kill all of those filthy foreigners."]))[0] > 0.5

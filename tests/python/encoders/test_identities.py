@@ -8,7 +8,7 @@ import pytest
 from builds import REPOSITORY
 
 from hcat.encoders import identities, mpnet
-from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.classifier_heads import load_card
 from hcat.encoders.identities import (
     CASCADE,
     SHIPPED,
@@ -32,7 +32,9 @@ SETTINGS = {
 
 
 def embeds(location: str = "packaged", sha256: str = "") -> ModelIdentity:
-    return ModelIdentity("k", "n", "1", sha256 or load_head("toxicity_head").encoder_sha256, "cpu", "float32", location)
+    return ModelIdentity(
+        "k", "n", "1", sha256 or load_card("toxicity_head")[0]["encoder_sha256"], "cpu", "float32", location
+    )
 
 
 def describe(**settings: str) -> list[dict[str, object]]:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.classifier_heads import load_card
 from hcat.encoders.embedding import embed_texts
 from hcat.encoders.identities import ModelIdentity, resolve_encoder, resolve_text_classifier
 from hcat.encoders.text_classifiers import combine_shares, find_signs, load_scorer, neutralise
 from hcat.engine.devices import ModelError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-PACKAGED = ModelIdentity("k", "n", "1", load_head("toxicity_head").encoder_sha256, "cpu", "float32", "packaged")
+PACKAGED = ModelIdentity("k", "n", "1", load_card("toxicity_head")[0]["encoder_sha256"], "cpu", "float32", "packaged")
 OTHER = PACKAGED._replace(sha256="0", location="other/model")
 
 

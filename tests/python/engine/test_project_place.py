@@ -9,9 +9,9 @@ from hcat.engine.project import find_place
 from hcat.engine.warehouse import (
     Place,
     WarehouseError,
+    as_place,
     check_finished,
     open_warehouse,
-    place_of,
     published_database,
 )
 
@@ -101,7 +101,7 @@ def test_the_tables_of_the_project_are_read_beside_those_of_hcat(project: Path) 
 def test_a_published_copy_that_is_named_is_the_one_that_alerts_read(project: Path) -> None:
     copy = project / "copy.duckdb"
     build(copy, "main")
-    assert published_database(place_of(copy)) == copy
+    assert published_database(as_place(copy)) == copy
     assert published_database(find_place(project)) == project / "results" / "published" / "hcat.duckdb"
 
 

@@ -15,7 +15,7 @@ from hcat.collection.queries import read_queries
 from hcat.engine.warehouse import WarehouseError
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import read_entity
-from hcat.test_set.export import COLUMNS, read_test_set, write_test_set
+from hcat.test_set.export import COLUMNS, write_test_set
 
 HOSTILE = 'Say "no",\r\n\tor \\ and {{query}} \u2028 \U0001f642 =1+1;'
 
@@ -205,7 +205,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("drop table int_test_variants")
     with pytest.raises(ValueError, match="got no int_test_variants"):
-        read_test_set(warehouse)
+        write_test_set(warehouse)
 
 
 def test_command_line(tmp_path: Path, hcat: Hcat) -> None:

@@ -13,6 +13,8 @@ from schemas import make_schema
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
 from hcat.language.features import extract_features
+from hcat.test_set.perturbation.forms import apply_edit
+from hcat.test_set.perturbation.negations import find_negations
 from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
 from hcat.test_set.variants.facts import (
     NEGATIONS,
@@ -293,6 +295,22 @@ def test_no_plan_is_better_than_a_wrong_one():
         "",
     ):
         assert read_plan(text) is None, text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("You can pay in cash.", {"You cannot pay in cash."}),
+        ("The card does not cost \u20ac5.", {"The card costs \u20ac5."}),
+        ("It has a fee.", {"It does not have a fee."}),
+        ("Do not share your PIN.", {"Share your PIN."}),
+        ("We no longer pay.", {"We still pay."}),
+        ("It has no annual fee.", {"It has some annual fee."}),
+        ("They do not take any fee of the no-claims class.", set()),
+    ],
+)
+def test_negations_of_sentences(sentence, expected):
+    assert {apply_edit(sentence, edit) for edit in find_negations(sentence)} == expected
 
 
 def test_hand_worked_negations():

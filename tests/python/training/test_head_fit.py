@@ -2,8 +2,8 @@
 
 import numpy as np
 from numpy.testing import assert_allclose
+from scipy.special import expit
 
-from hcat.encoders.classifier_heads import logistic
 from training.head_fit import balance, fit_head, swap_directions
 
 
@@ -12,7 +12,7 @@ def test_the_fit_is_where_the_gradient_vanishes():
     vectors, labels = random.normal(size=(60, 5)), (random.random(60) > 0.4).astype(float)
     weights, penalty = random.random(60), np.diag(random.random(5) + 0.1)
     coefficients, intercept = fit_head(vectors, labels, weights, penalty)
-    errors = weights / weights.sum() * (logistic(vectors @ coefficients + intercept) - labels)
+    errors = weights / weights.sum() * (expit(vectors @ coefficients + intercept) - labels)
     assert_allclose(vectors.T @ errors + penalty @ coefficients, 0, atol=1e-9)
     assert_allclose(errors.sum(), 0, atol=1e-9)
 

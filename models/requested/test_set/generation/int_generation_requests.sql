@@ -5,7 +5,7 @@
 {%- set speaker = var('hcat_generation_speaker') | replace("'", "''") -%}
 {%- set service = env_var('HCAT_LLM_MODEL', var('hcat_language_model')) | replace("'", "''") -%}
 {# raised when rules or prompts change: every query is then made again under a new id -#}
-{%- set revision = 3 -%}
+{%- set revision = 4 -%}
 {# other chunks of its document that a multi-hop query may combine with its own: they bound the work -#}
 {%- set count_partners = 8 %}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hcat.engine.files import append, held_alone
-from hcat.engine.warehouse import CLOCK_SKEW, Place, place_of
+from hcat.engine.warehouse import CLOCK_SKEW, Place, as_place
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, open_client, post, read_webhook
 from hcat.monitoring.alerts.events import Event, as_utc, read_events
 from hcat.monitoring.alerts.messages import Message, compose_messages
@@ -49,7 +49,7 @@ def send_alerts(
             raise ValueError(f"{name} must lie in (0, {LONGEST_DAYS}], got {value}")
     now = now or datetime.now(UTC)
     webhook = read_webhook(os.environ)
-    place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
+    place = as_place(warehouse)
     path = record_path or place.folder / "alerts.jsonl"
     events, looked, run_id = read_events(
         warehouse, maximum_age_hours=maximum_age_hours, is_hiding_segments=is_hiding_segments, now=now

@@ -80,7 +80,8 @@ def check_candidates(materials: pa.Table) -> pa.Table:
     """
     rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()
     vectors = to_matrix(materials["embedding"])
-    similarities = _chunk_similarities(materials)
+    pairs = zip(vectors, materials["chunk_embedding"].to_pylist(), strict=True)
+    similarities = [None if other is None else float(np.clip(np.dot(own, other), -1.0, 1.0)) for own, other in pairs]
     checked = [_check_alone(row, similarity) for row, similarity in zip(rows, similarities, strict=True)]
     order = sorted(
         (position for position, result in enumerate(checked) if result["reason"] is None),
@@ -148,11 +149,6 @@ def _is_supported(row: Mapping[str, Any]) -> bool:
     evidence = Evidence.from_features([extract_features(row["source_text"]), extract_features(row["query_text"])])
     mentions = extract_features(row["reference_answer"]).number_mentions
     return all(any(key in evidence.numbers for key in mention.keys) for mention in mentions)
-
-
-def _chunk_similarities(materials: pa.Table) -> list[float | None]:
-    pairs = zip(materials["embedding"].to_pylist(), materials["chunk_embedding"].to_pylist(), strict=True)
-    return [None if other is None else float(np.clip(np.dot(own, other), -1.0, 1.0)) for own, other in pairs]
 
 
 def _mark_duplicates(

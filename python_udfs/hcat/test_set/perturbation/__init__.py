@@ -1,1 +1,1 @@
-"""Faults of known kinds in sentences that a context supports: numbers, negations and antonyms."""
+"""Another sentence in nearly the same words: its numbers, negations and antonyms."""

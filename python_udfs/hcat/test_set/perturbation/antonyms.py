@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from hcat.language.expressions import read_expressions
-from hcat.test_set.perturbation.forms import OBJECT, article_for, find_article, in_case_of, is_opening, third_person
-from hcat.test_set.perturbation.sentences import CHARACTERS_BEFORE, Edit
+from hcat.test_set.perturbation.forms import (
+    CHARACTERS_BEFORE,
+    OBJECT,
+    Edit,
+    in_case_of,
+    is_opening,
+    third_person,
+    with_article,
+)
 
 _LISTS = read_expressions(Path(__file__).with_name("antonyms.yml"))
 
@@ -71,10 +78,7 @@ def find_antonyms(sentence: str) -> Iterator[Edit]:
         if opposite is None:
             continue
         after = in_case_of(opposite, match.group())
-        article = find_article(sentence, start)
-        if article is not None and article[1].lower() == article_for(match.group()) != article_for(after):
-            start = article.start()
-            after = in_case_of(article_for(after), article[1]) + sentence[article.end(1) : match.start()] + after
+        start, after = with_article(sentence, start, after)
         yield Edit(start, end, after)
 
 

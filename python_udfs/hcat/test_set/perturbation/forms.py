@@ -1,7 +1,8 @@
-"""Forms of English words that a fault needs: the indefinite article, capitals, the third person of a verb."""
+"""Edits of sentences, and the forms of English words that they need: article, capitals, third person."""
 
 import re
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from hcat.language.text import WORD_PATTERN
 
@@ -18,6 +19,34 @@ OBJECT: Final = re.compile(
 )
 """The object of a verb, as it begins behind the verb."""
 
+CHARACTERS_BEFORE: Final = 40
+"""Characters before a word that a pattern reads."""
+
+
+class Edit(NamedTuple):
+    """A change of one span of the sentence."""
+
+    start: int
+    end: int
+    after: str
+
+
+def apply_edit(sentence: str, edit: Edit) -> str:
+    """Return the sentence after the edit."""
+    return sentence[: edit.start] + edit.after + sentence[edit.end :]
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text after edits that are sorted and do not overlap."""
+    for edit in reversed(edits):
+        text = apply_edit(text, edit)
+    return text
+
+
+def describe_edits(text: str, edits: Iterable[Edit]) -> list[str]:
+    """Return what each edit makes of what."""
+    return [f"{text[edit.start : edit.end]} > {edit.after}" for edit in edits]
+
 
 def article_for(text: str) -> str:
     """Return the indefinite article of the text, guessed from its first letters or digits."""
@@ -28,23 +57,17 @@ def article_for(text: str) -> str:
     return "an" if _VOWEL_SOUND.match(word) else "a"
 
 
-def find_article(sentence: str, start: int) -> re.Match[str] | None:
-    """Return the indefinite article right before the position, or None."""
-    return _ARTICLE.search(sentence, max(0, start - 5), start)
-
-
 def with_article(sentence: str, start: int, after: str) -> tuple[int, str]:
     """Return where a new text has to begin, and the text, with the indefinite article before it in its form."""
-    article = find_article(sentence, start)
+    article = _ARTICLE.search(sentence, max(0, start - 5), start)
     if article is None or article[1].lower() == article_for(after):
         return start, after
-    return article.start(1), f"{in_case_of(article_for(after), article[1])} {after}"
+    return article.start(1), in_case_of(article_for(after), article[1]) + sentence[article.end(1) : start] + after
 
 
 def fits_article(sentence: str, start: int, after: str) -> bool:
     """Return whether the article before the position, if there is one, also fits the new text."""
-    article = find_article(sentence, start)
-    return article is None or article[1].lower() == article_for(after)
+    return with_article(sentence, start, after)[0] == start
 
 
 def in_case_of(word: str, original: str) -> str:

@@ -12,6 +12,7 @@ import yaml
 
 from hcat.engine.devices import packaged_folder
 from hcat.language.text import STOP_WORDS
+from hcat.test_set.perturbation.forms import Edit, apply_edits, describe_edits
 from hcat.test_set.variants.drafts import Draft, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 
@@ -110,18 +111,13 @@ def misspell(kind: str, parent: Parent, settings: Settings, random: Random) -> I
     candidates = [match for match in _CANDIDATE.finditer(text) if not is_protected(text, *match.span())]
     taken = known_words() | {match.group() for match in _CANDIDATE.finditer(text)}
     order = random.sample(candidates, len(candidates))
-    changed: dict[int, tuple[int, str]] = {}
+    edits: list[Edit] = []
     for match in order:
-        if changed and random.random() >= settings.rate:
+        if edits and random.random() >= settings.rate:
             continue
         tries = (MISSPELLINGS[kind](match.group(), random) for _ in itertools.repeat(None, MAXIMUM_TRIES))
         found = next((word for word in tries if word and word != match.group() and word not in taken), None)
-        if found is not None:
-            changed[match.start()] = (match.end(), found)
-    if changed:
-        pieces, details, position = [], [], 0
-        for start, (end, word) in sorted(changed.items()):
-            pieces += [text[position:start], word]
-            details.append(f"{text[start:end]} > {word}")
-            position = end
-        yield Draft("".join([*pieces, text[position:]]), "; ".join(details))
+        edits += [Edit(*match.span(), found)] if found else []
+    if edits:
+        edits.sort()
+        yield Draft(apply_edits(text, edits), "; ".join(describe_edits(text, edits)))

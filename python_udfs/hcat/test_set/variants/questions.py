@@ -98,10 +98,6 @@ class Plan:
             clause = f"{self.subject} {auxiliary} {tail}"
         return f"{self.asked} {clause}".strip()
 
-    def deny(self) -> str:
-        """Return the question with a negation behind its subject."""
-        return f"{self.asked} {self.auxiliary} {self.subject} not {self.verb} {self.rest}".strip() + "?"
-
 
 def split_lead(text: str) -> tuple[str, str]:
     """Return the phrase that leads into a question, without its comma, or an empty text, and the question."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
 from hcat.test_set.perturbation.forms import in_case_of, with_article
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
+from hcat.test_set.variants.opposites import make_fault
 from hcat.test_set.variants.wording import PLACEHOLDER, fill
 
 CANARY_PLACEHOLDER: Final = "{canary}"
@@ -16,7 +16,6 @@ CLAIM_PLACEHOLDER: Final = "{claim}"
 SUBJECT_PLACEHOLDER: Final = "{subject}"
 """Stand for the canary in a prompt, the false statement in a claim and the subject in a question."""
 
-_FALSE_STATEMENTS: Final = (NUMBER_OUTSIDE, ANTONYM, NEGATION)  # the most certain first
 _OPENER = re.compile(r"\A(?:Yes|No|[A-Z]\) .{1,80}?)\.\s+(?=[A-Z])")
 _QUESTION_WORD = re.compile(r"\W*(what|which|who|when|where|why|how|can|does|do|is|are)\b", re.IGNORECASE)
 
@@ -29,13 +28,12 @@ def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     if not answer or not claims:
         return
     claim = random.choice(claims)
-    for kind in _FALSE_STATEMENTS:
-        fault = perturb(answer, kind, [parent.text], random)
-        if fault is not None:
-            false = fault.text.rstrip(" .!?")
-            text = claim.after.replace(CLAIM_PLACEHOLDER, false, 1)
-            yield Draft(f"{text} {parent.text}", f"{fault.before} > {fault.after}", claim.item_id)
-            return
+    # the most certain first
+    made = (make_fault(answer, kind, [parent.text], random) for kind in ("number", "antonym", "negation"))
+    fault = next(filter(None, made), None)
+    if fault is not None:
+        text = claim.after.replace(CLAIM_PLACEHOLDER, fault.text.rstrip(" .!?"), 1)
+        yield Draft(f"{text} {parent.text}", fault.detail, claim.item_id)
 
 
 def distract(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
@@ -112,7 +110,10 @@ def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
     for match in reversed(matches):
         word = match.group()
         other, _ = side[word.lower()]
-        other = _PRONOUNS.get((word.lower(), _is_before_noun(text, match.end())), other)
+        following = _NEXT_WORD.match(text, match.end())
+        # without a word behind it, or before a function word, a pronoun belongs to no noun
+        is_before_noun = following is not None and _NO_NOUN.fullmatch(following[1]) is None
+        other = _PRONOUNS.get((word.lower(), is_before_noun), other)
         start, after = with_article(text, match.start(), in_case_of(other, word))
         text = text[:start] + after + text[match.end() :]
     detail = ", ".join(f"{match.group()} > {side[match.group().lower()][0]}" for match in matches)
@@ -134,9 +135,3 @@ _NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 _NEXT_WORD = re.compile(r" +([^\W\d_]+)")
-
-
-def _is_before_noun(text: str, end: int) -> bool:
-    """Return whether the word behind a pronoun can belong to a noun; without a word, or before a function word, not."""
-    following = _NEXT_WORD.match(text, end)
-    return following is not None and _NO_NOUN.fullmatch(following[1]) is None

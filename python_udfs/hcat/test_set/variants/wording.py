@@ -1,13 +1,11 @@
 """The same question in other words: grammatical mistakes, colloquial speech and paraphrases."""
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final
 
-from hcat.test_set.perturbation.forms import in_case_of, with_article
-from hcat.test_set.perturbation.sentences import Edit
+from hcat.test_set.perturbation.forms import Edit, apply_edits, describe_edits, in_case_of, with_article
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import read_plan, split_lead
@@ -46,7 +44,7 @@ def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterato
     chosen = _choose(text, usable, settings.rate, random)
     if chosen:
         details = (f"{text[edit.start : edit.end].strip()} > {edit.after or 'nothing'}" for edit in chosen)
-        yield Draft(_apply(text, chosen), "; ".join(details))
+        yield Draft(apply_edits(text, chosen), "; ".join(details))
 
 
 # --- colloquial ---
@@ -60,8 +58,8 @@ def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterat
     """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark."""
     text = parent.text.strip()
     contracted = _choose(text, _find(text, settings.items("contraction")), settings.rate, random)
-    details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in contracted]
-    text = _END.sub("", _apply(text, contracted))
+    details = describe_edits(text, contracted)
+    text = _END.sub("", apply_edits(text, contracted))
     first = _FIRST_WORD.match(text)
     if first and not is_protected(text, *first.span()):
         text = text[: first.end()].lower() + text[first.end() :]
@@ -94,9 +92,9 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     text = parent.text.strip()
     found = _find(text, settings.items("synonym"), settings.items("fixed_phrase"))
     chosen = _choose(text, found, settings.rate, random)
-    details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
+    details = describe_edits(text, chosen)
     spoken = [(*with_article(text, edit.start, edit.after), edit.end) for edit in chosen]
-    text = _apply(text, [Edit(start, end, after) for start, after, end in spoken])
+    text = apply_edits(text, [Edit(start, end, after) for start, after, end in spoken])
     lead, main = split_lead(text)
     indirect = _tell_indirectly(lead, main, settings.items("frame"), random)
     forms = [form for form in (indirect, _move_to_end(lead, main) if lead else None) if form is not None]
@@ -184,12 +182,3 @@ def _choose(text: str, edits: Sequence[Edit], rate: float, random: Random) -> li
         for position, edit in enumerate(chosen)
         if position == 0 or edit.start >= max(earlier.end for earlier in chosen[:position])
     ]
-
-
-def _apply(text: str, edits: Sequence[Edit]) -> str:
-    starts = [0, *(edit.end for edit in edits)]
-    ends = [*(edit.start for edit in edits), len(text)]
-    kept = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-    return "".join(
-        itertools.chain.from_iterable(itertools.zip_longest(kept, (edit.after for edit in edits), fillvalue=""))
-    )

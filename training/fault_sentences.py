@@ -13,18 +13,7 @@ from hcat.metrics.support import Evidence
 MAXIMUM_TRIES: Final = 100
 """Replacements that are tried for one number or name before the rule gives the place up."""
 
-CHARACTERS_BEFORE: Final = 40
-"""Characters before a word that a pattern reads."""
-
 _Item = TypeVar("_Item")
-
-
-class Edit(NamedTuple):
-    """A change of one span of the sentence."""
-
-    start: int
-    end: int
-    after: str
 
 
 class Source(NamedTuple):
@@ -45,11 +34,6 @@ def read_sentence(text: str) -> Source:
 def evidence_of(sources: Iterable[Source]) -> Evidence:
     """Return the numbers, names and words that the sentences offer together."""
     return Evidence.from_features(source.features for source in sources)
-
-
-def apply_edit(sentence: str, edit: Edit) -> str:
-    """Return the sentence after the edit."""
-    return sentence[: edit.start] + edit.after + sentence[edit.end :]
 
 
 def in_random_order(items: Sequence[_Item], random: Random) -> Iterator[_Item]:
