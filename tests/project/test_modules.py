@@ -1,10 +1,6 @@
 """Modules: what a project switches on and off, said once in macros/hcat_modules.sql and held by every model."""
 
 import ast
-import contextlib
-import gc
-import io
-import os
 import re
 from collections.abc import Mapping
 from itertools import combinations
@@ -13,8 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import REPOSITORY
-from dbt.cli.main import dbtRunner
+from builds import REPOSITORY, run_dbt_in
 
 PROFILES = ("minimal", "standard", "full")
 
@@ -60,29 +55,9 @@ CONDITIONS = read_conditions()
 
 def list_nodes(variables: str, target: Path) -> list[str]:
     """Return the names of the models, seeds and tests of the project, as dbt parses it with these variables."""
-    arguments = ["--quiet", "--log-level-file", "none", "--no-write-json", "ls", "--vars", variables]
-    arguments += ["--target-path", str(target), "--output", "name"]
+    words = ["--quiet", "ls", "--vars", variables, "--target-path", str(target), "--output", "name"]
     kinds = [part for kind in ("model", "seed", "test") for part in ("--resource-type", kind)]
-    paths = ["--project-dir", str(REPOSITORY), "--profiles-dir", str(REPOSITORY)]
-    with contextlib.redirect_stdout(io.StringIO()):
-        result = dbtRunner().invoke([*arguments, *kinds, *paths])
-    assert result.success, str(result.exception)
-    names: Any = result.result
-    return list(names)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def outside_of_the_demo():
-    """The shipped seeds, and no other setting of the machine; garbage is looked for as seldom as in builds."""
-    gc.freeze()
-    thresholds = gc.get_threshold()
-    gc.set_threshold(50_000)
-    with pytest.MonkeyPatch.context() as patched:
-        for name in [name for name in os.environ if name.startswith("HCAT_")]:
-            patched.delenv(name)
-        yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+    return run_dbt_in(REPOSITORY, *words, *kinds).splitlines()
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONS))
