@@ -107,12 +107,14 @@ def test_a_gate_of_a_module_that_is_switched_off_stops_the_build_in_one_line(pro
     assert "the gate no_bias asks for count_bias_gaps, and its module bias is switched off" in said
 
 
-def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> None:
+def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path, tmp_path: Path) -> None:
     settings = project / "dbt_project.yml"
     text = settings.read_text()
     try:
         settings.write_text("\n".join(line for line in text.splitlines() if not line.startswith("flags:")))
-        said = run_dbt_in(project, "--quiet", "build", "--select", "dim_metrics", expected=2)
+        # a folder of its own: the project stays parsed as it was
+        words = ["--quiet", "build", "--select", "dim_metrics", "--target-path", str(tmp_path)]
+        said = run_dbt_in(project, *words, expected=2)
     finally:
         settings.write_text(text)
     assert "hcat and your project both have fct_evaluations: add flags:" in said
