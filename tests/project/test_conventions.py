@@ -12,7 +12,6 @@ import duckdb
 import pytest
 import yaml
 from builds import REPOSITORY
-from dbt.contracts.graph.manifest import Manifest
 
 #: The rows of fct_threshold_gates, whose contract holds; it only stands between the gates and the published copy.
 WITHOUT_CONTRACT = {"gate_verdicts"}
@@ -355,6 +354,8 @@ def test_no_table_reads_itself(models: dict[str, dict[str, Any]]) -> None:
 
 def test_dbt_can_load_what_it_has_parsed(target: Path) -> None:
     """Otherwise each command parses the whole project: a number as a key of some YAML file is enough."""
+    from dbt.contracts.graph.manifest import Manifest
+
     Manifest.from_msgpack((target / "partial_parse.msgpack").read_bytes())
 
 

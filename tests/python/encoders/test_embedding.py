@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sentence_transformers import SentenceTransformer
 
 from hcat.encoders import embedding
 from hcat.encoders.embedding import EMBEDDED_SCHEMA, HashingEncoder, embed_pending, encode_texts, load_encoder
@@ -41,6 +40,8 @@ def test_the_packaged_encoder_equals_sentence_transformers():
     # the same model in the general wrapper, as a folder: it cuts long texts as sentence-transformers does
     folder = resolve_encoder(str(devices.packaged_folder()), "cpu", "float32")
     wrapped, wrapped_counts = encode_texts(load_encoder(folder), texts, batch_tokens=64)
+    from sentence_transformers import SentenceTransformer
+
     peer = SentenceTransformer(str(devices.packaged_folder()), device="cpu")
     expected = peer.encode(texts, normalize_embeddings=True)
     assert vectors.shape == (len(texts), 384)
