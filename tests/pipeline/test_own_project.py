@@ -33,7 +33,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ".*", "warehouse", "target", "dbt_packages", "benchmarks", "docs", "build", "logs"
     )
     shutil.copytree(REPOSITORY, folder / "sources", ignore=left_out)
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    wheel += ["--wheel-dir", str(folder)]
     subprocess.run([*wheel, str(folder / "sources")], check=True, timeout=300)
     shutil.rmtree(folder / "sources")
     shutil.unpack_archive(next(folder.glob("hcat_eval-*.whl")), folder / "site", "zip")
