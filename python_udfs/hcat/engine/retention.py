@@ -515,7 +515,7 @@ def spell(identifier: str) -> set[str]:
     escaped = json.dumps(identifier)[1:-1]
     safe = re.sub("[<>&'+`]", lambda found: f"\\u{ord(found[0]):04x}", escaped)  # as Go and .NET write it
     coded = {escaped, escaped.replace("/", "\\/"), safe}
-    capital = {re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), each) for each in coded}
+    capital = {re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda found: str(found[0]).upper(), each) for each in coded}
     plain = {identifier, unicodedata.normalize("NFC", identifier), identifier.replace('"', '""')}
     return {*plain, *coded, *capital, json.dumps(identifier, ensure_ascii=False)[1:-1]}
 
