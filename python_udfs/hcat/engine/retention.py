@@ -541,8 +541,6 @@ def _select_rest(table: _Table) -> str:
 
 def _write_anew(deletion: _Deletion, fill: Any) -> None:
     """Write the database of a deletion into a new file and put it into the place of the old one."""
-    import duckdb
-
     path = deletion.place.database.resolve()
     connection = deletion.connection
     # what a build that was killed left in the log of the database must not be read into the new one
@@ -555,8 +553,10 @@ def _write_anew(deletion: _Deletion, fill: Any) -> None:
             connection.execute(f"copy from database {old} to hcat_new (schema)")
             fill("hcat_new")
             connection.execute("checkpoint hcat_new")
-        except duckdb.Error as error:
-            raise WarehouseError(f"nothing was deleted: {explain_failure(error) or error}") from error
+        except Exception as error:
+            if (told := explain_failure(error)) is None:
+                raise
+            raise WarehouseError(f"nothing was deleted: {told}") from error
         finally:
             connection.execute("detach hcat_new")
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
