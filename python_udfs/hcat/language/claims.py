@@ -68,8 +68,7 @@ def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: f
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
     disclaimed = _DISCLAIMS.search(sentence)
-    if disclaimed and topic.isdisjoint(map(stem_word, _WORD.findall(disclaimed.group().lower()))):
-        return True
+    is_known |= disclaimed is not None and topic.isdisjoint(map(stem_word, _WORD.findall(disclaimed.group().lower())))
     return is_known or _is_about_the_talk(words, topic, talk)
 
 

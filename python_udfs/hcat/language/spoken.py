@@ -8,16 +8,14 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from hcat.language.expressions import read_expressions
 from hcat.language.mentions import DIGIT, Mention
 
-EITHER_HALF: Final = "\u2061"
-"""Behind a time of the clock that may be of the morning or of the afternoon."""
-
+_EITHER_HALF = "\u2061"  # behind a time of the clock that may be of the morning or of the afternoon
 _PATH = Path(__file__).with_suffix(".yml")
 _WORDS = yaml.safe_load(_PATH.read_text(encoding="utf-8"))
 _NUMERALS, _UNITS, _MONTHS, _ORDINALS = (
@@ -34,7 +32,6 @@ _SURE_CUES = _ALL_CUES - _DOUBTFUL - _WEAK - _COMMON
 _STARTS = frozenset((one + other)[:5] for one in _NUMERALS for other in ("und", "en", "\u00ebn", *_NUMERALS)) - {
     "under"
 }
-_ENGLISH = frozenset({"the", "of", "and", "to"})
 _NAMES = {
     name: "(?:" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + ")"
     for name, words in {"MORPHEME": _NUMERALS, "UNIT": _UNITS, "MONTH": _MONTHS, "ORDINAL": _ORDINALS}.items()
@@ -94,7 +91,7 @@ def _read_tokens(text: str) -> set[str]:
 
 
 def _is_foreign(tokens: set[str]) -> bool:
-    return not tokens.isdisjoint(_MARKERS) and tokens.isdisjoint(_ENGLISH)
+    return not tokens.isdisjoint(_MARKERS) and tokens.isdisjoint(("the", "of", "and", "to"))
 
 
 def _write_thousands(_: str, match: re.Match[str]) -> str | None:
@@ -131,7 +128,7 @@ def _write_clock(minutes: str, match: re.Match[str]) -> str:
     hour = _HOUR.search(match.group()).group().lower()  # type: ignore[union-attr]
     time = int(_HOURS.get(hour, hour)) * 60 + int(minutes)
     is_settled = time > 13 * 60 or re.match(r" ?[ap]\.?m\b", match.string[match.end() :], re.IGNORECASE)
-    return f"{time // 60 % 24}:{time % 60:02}{'' if is_settled else EITHER_HALF}"
+    return f"{time // 60 % 24}:{time % 60:02}{'' if is_settled else _EITHER_HALF}"
 
 
 def _write_unit(_: str, match: re.Match[str]) -> str:

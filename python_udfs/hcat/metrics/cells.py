@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple
 
+from hcat.language.amounts import UNITS
 from hcat.language.features import TextFeatures
 from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
@@ -32,6 +33,8 @@ _SUPERLATIVE = re.compile(
     r"|smallest|minimum|fewest|shortest|cheapest|most (?P<dear>expensive))\b",
     re.IGNORECASE,
 )
+_PRICED = re.compile(r"\b(?:cheapest|most expensive)\b", re.IGNORECASE)
+_MONEY: Final = frozenset(UNITS.values()) - {"%", "bp", "pp"}
 _PLACES: Final = {"second": 1, "2nd": 1, "third": 2, "3rd": 2}
 _ORDER = re.compile(
     r"\b(?:(?P<more>more|higher|larger|greater|bigger|longer)|less|fewer|lower|smaller|shorter|cheaper)\b"
@@ -248,9 +251,10 @@ def _compute(text: str, features: TextFeatures, table: Sequence[_Record]) -> Ite
         and all(column in each.cells and _amount(each.cells[column].number) is not None for each in table)
     ]
     columns = [each for each in numeric if table[0].cells[each].label_tokens & said or len(table[0].cells) == 2]
-    # "the cheapest is A at 10 euros" names no column, and has a value of one
+    # "the cheapest is A at 10 euros" means the column of that price
+    prices = [each for each, _ in numbers if number_kind(each) in _MONEY] if _PRICED.search(text) else []
     columns = columns or [
-        each for each in numeric if any(_is_value(number, row.cells[each]) for row in named for number, _ in numbers)
+        each for each in numeric if any(_is_value(price, row.cells[each]) for row in named for price in prices)
     ]
     if len(columns) != 1 or _DENIED.search(text):
         return

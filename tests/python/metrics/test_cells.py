@@ -81,6 +81,12 @@ def test_highest_lowest_and_order_are_computed(right, wrong):
     assert (read(wrong, FEES).computed, len(read(wrong, FEES).contradicted)) == ((), 1)
 
 
+def test_a_superlative_of_price_is_not_held_against_another_column():
+    plans = PLANS.replace("35 euros", "3 euros")
+    assert read("The cheapest plan is Large with 60 GB.", plans).contradicted == ()
+    assert read("The cheapest plan is Small at 10 euros.", plans).contradicted == ("cheapest Price: Large (3 euros)",)
+
+
 def test_sum_difference_and_count_support_numbers_that_no_cell_has():
     assert read("All three services cost 27 euros in total.", FEES).computed == (
         "count of Service: 3",
