@@ -98,7 +98,7 @@ def explain_failure(error: BaseException | None) -> str | None:
             return f"cannot use {name}: {error.strerror}" if name else str(error.strerror)
         # by name: DuckDB is imported where it is used
         if type(error).__name__ in _OF_DUCKDB and "duckdb" in type(error).__module__:
-            return str(error).strip().splitlines()[0]
+            return str(error).strip().splitlines()[0].rpartition("Original error: ")[2]
         if isinstance(error, MemoryError):
             return "this machine has no memory left"
         error = error.__cause__ or error.__context__

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.copies import delete_from_files, find_left
+from hcat.engine.files import explain_failure, replacing
 from hcat.engine.project import find_place
 from hcat.engine.retention_rules import (
     BLANKS,
@@ -507,9 +509,11 @@ def _list_files(names: Sequence[str]) -> str:
 def spell(identifier: str) -> set[str]:
     """Return how an id may be written in a record that cannot be read: as it is, and as JSON and CSV write it."""
     escaped = json.dumps(identifier)[1:-1]
-    capital = re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), escaped)
+    safe = re.sub("[<>&'+`]", lambda found: f"\\u{ord(found[0]):04x}", escaped)  # as Go and .NET write it
+    coded = {escaped, escaped.replace("/", "\\/"), safe}
+    capital = {re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda found: str(found[0]).upper(), each) for each in coded}
     plain = {identifier, unicodedata.normalize("NFC", identifier), identifier.replace('"', '""')}
-    return {*plain, escaped, capital, json.dumps(identifier, ensure_ascii=False)[1:-1]}
+    return {*plain, *coded, *capital, json.dumps(identifier, ensure_ascii=False)[1:-1]}
 
 
 def _trimmed(column: str) -> str:
@@ -534,34 +538,31 @@ def _select_rest(table: _Table) -> str:
 def _write_anew(deletion: _Deletion, fill: Any) -> None:
     """Write the database of a deletion into a new file and put it into the place of the old one."""
     path = deletion.place.database.resolve()
-    new = _name_new(deletion.place)
     connection = deletion.connection
     # what a build that was killed left in the log of the database must not be read into the new one
     connection.execute("checkpoint")
-    _remove_unfinished(deletion.place)
     old = quote(connection.execute("select current_database()").fetchone()[0])
-    connection.execute(f"attach '{str(new).replace(chr(39), chr(39) * 2)}' as hcat_new")
-    try:
-        connection.execute(f"copy from database {old} to hcat_new (schema)")
-        fill("hcat_new")
-        connection.execute("checkpoint hcat_new")
-    finally:
-        connection.execute("detach hcat_new")
-    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
     # in one step, and while no other process can have opened the old file
-    new.replace(path)
-
-
-def _name_new(place: Place) -> Path:
-    path = place.database.resolve()
-    return path.with_name(f"{path.name}.rewriting")
+    with replacing(path) as new:
+        connection.execute(f"attach '{str(new).replace(chr(39), chr(39) * 2)}' as hcat_new")
+        try:
+            connection.execute(f"copy from database {old} to hcat_new (schema)")
+            fill("hcat_new")
+            connection.execute("checkpoint hcat_new")
+        except Exception as error:
+            if (told := explain_failure(error)) is None:
+                raise
+            raise WarehouseError(f"nothing was deleted: {told}") from error
+        finally:
+            connection.execute("detach hcat_new")
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
 
 
 def _remove_unfinished(place: Place) -> None:
     """Remove the new file of a command that was killed; it holds nothing that was to be deleted."""
-    new = _name_new(place)
-    for rest in (new, new.with_name(f"{new.name}.wal")):
-        rest.unlink(missing_ok=True)
+    path = place.database.resolve()
+    for rest in path.parent.glob(f".{escape(path.name)}.writing*"):
+        rest.unlink()
 
 
 def _finish(connection: Any, place: Place) -> list[str]:

@@ -20,9 +20,8 @@ UNITS: Final = {
     **_CURRENCY_SYMBOLS,
     **{code: code for code in _CURRENCY_CODES},
     **{word + plural: code for word, code in _CURRENCY_WORDS.items() for plural in ("", "s")},
-    **dict.fromkeys(
-        ("%", "\uff05", "\u066a", "percent", "per cent", "percentage point", "percentage points", "pct", "pp"), "%"
-    ),
+    **dict.fromkeys(("%", "\uff05", "\u066a", "percent", "per cent", "pct"), "%"),
+    **dict.fromkeys(("percentage point", "percentage points", "pp"), "pp"),
     **dict.fromkeys(("basis point", "basis points", "bps", "bp"), "bp"),
     **dict.fromkeys(("cent", "cents", "ct", "\u00a2"), "cent"),
     **dict.fromkeys(("pence", "penny", "p"), "pence"),
@@ -65,7 +64,9 @@ _RANGE_MARKS = frozenset(
 )
 _YEAR_MARKS = frozenset("-/\u2013")
 _SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009 ]")
-_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+|[\d \u00a0\u202f\u2009'\u2019]+[ \u00a0\u202f\u2009'\u2019]\d{3},\d+")
+_DECIMAL_COMMA = re.compile(
+    r"\d+,(?:\d{1,2}|\d{4,9})|0,\d+|[\d \u00a0\u202f\u2009'\u2019]+[ \u00a0\u202f\u2009'\u2019]\d{3},\d+"
+)
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # 5.000 euros
 # One letter needs a space before it: "5g" is no weight.
 _MEASURE = re.compile(
@@ -73,7 +74,9 @@ _MEASURE = re.compile(
     + "|".join(sorted((word for word in MEASURES if len(word) > 1), key=len, reverse=True))
     + r")|\s(?P<letter>[hgml]))(?![\w/])"
 )
-_ONE_MEASURE = re.compile(r"\b(?:an?|each|every|per|one)\s(?P<unit>second|minute|hour|day|week|month|year)\b")
+_ONE_MEASURE = re.compile(
+    r"\b(?:an?|each|every|per|one)\s(?P<unit>second|minute|hour|day|week|month|year|decade|century)\b"
+)
 _MINUS_WORD = re.compile(r"\b(?:minus|negative)\s\Z")
 _MINUS = re.compile(
     r"(?:\A|[\s(\[:=|,<>~'\"\u201c\u2018])[-\u2212\u2013](?:(?:us)?[$\u00a3\u20ac\u00a5]\s?)?\Z|" + _MINUS_WORD.pattern
@@ -99,7 +102,7 @@ _AMOUNT = re.compile(
     r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:[.,]\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
     r"|\d{1,3}(?: \d{3}){1,12}(?:[.,]\d{1,2})?(?![\d.,]\d|\d)"  # 1 000 with any space, beside a currency
     r"(?(before)|(?=\s?[%$\u00a3\u20ac]|\s(?:euros?|dollars?|pounds?|" + "|".join(_CURRENCY_CODES) + r")\b))"
-    r"|\d+,\d{1,2}(?![,\d]|\.\d)|0,\d+(?![,\d])"  # 0,75
+    r"|\d+,(?:\d{1,2}|\d{4,9})(?![,\d]|\.\d)|0,\d+(?![,\d])"  # 0,75
     r"|\d{1,3}(?:,\d{2,3}){0,12},\d{3}(?:\.\d+)?(?!\d)"  # 1,000.50 and 1,00,000
     r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
     r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
@@ -215,12 +218,14 @@ def read_signs_and_measures(lower: str, amounts: list[Amount]) -> None:
         start, end = amount.start, amount.end
         before = lower[max(0, start - _CHARACTERS_OF_A_CAUSE) : start]
         sign = ""
-        if _MINUS.search(before) or (amount.is_unit_before and re.search(r"[-\u2212]", lower[start:end][:6])):
+        is_cell = lower[end : end + 1] == ")" and _CELL.search(before) is not None
+        # a plain number in brackets may be a count or a note
+        is_account = is_cell and (amount.unit in _CURRENCY_CODES or re.search(r"\d[.,]\d", lower[start:end]))
+        is_below = amount.is_unit_before and re.search(r"[-\u2212]", lower[start:end][:6])
+        if is_account or is_below or _MINUS.search(before):
             sign = "-"
         elif amount.unit != "ordinal" and (
-            (lower[end : end + 1] == ")" and _CELL.search(before))
-            or (_FALLING.search(before) and not _LEVEL.search(before))
-            or _FALLS_BEHIND.match(lower, end)
+            is_cell or (_FALLING.search(before) and not _LEVEL.search(before)) or _FALLS_BEHIND.match(lower, end)
         ):
             sign = "+-"
         found = _MEASURE.match(lower, end) if amount.unit in ("", "word", "pronoun") else None
@@ -269,7 +274,8 @@ def add_amount(scan: Scan, amount: Amount) -> None:
         value = shift_decimal(digits, shift - 2)
     else:
         value = shift_decimal(digits, shift)
-    if unit == "bp":
+    is_basis_point = unit == "bp"
+    if is_basis_point:
         unit, shift = "%", 0
     if unit in ("", "word") and amount.measure and is_plain:
         unit = MEASURES[amount.measure].name
@@ -288,6 +294,8 @@ def add_amount(scan: Scan, amount: Amount) -> None:
         same = _measured(value, amount.measure) if amount.measure else _same_money(value, unit, scan.lower[start:end])
         if _THOUSANDS_OR_DECIMALS.fullmatch(digits) and not shift and unit != "%":
             same = (*same, f"{digits.replace('.', '')} {unit}")
+        if is_basis_point:
+            same = (f"{value} pp",)
         keys = (form, f"{value} =", *same)
         offered = [form, value, *same]
         if unit == "%" and is_plain and value != "0" and len(value.partition(".")[0]) < 3:
@@ -312,7 +320,9 @@ def _measured(value: str, measure: str) -> tuple[str, ...]:
         return ()
     unit = MEASURES[measure]
     smallest = f"{float(Fraction(value) * unit.factor):.10g}"
-    return f"{value} {unit.name}", f"{smallest} {unit.dimension}"
+    celsius = (float(value) - 32) / 1.8 if unit.dimension == "fahrenheit" else None
+    rounded = [] if celsius is None else [f"{round(celsius, places):g} \u00b0c" for places in range(3)]
+    return f"{value} {unit.name}", f"{smallest} {unit.dimension}", *rounded
 
 
 def _same_money(value: str, unit: str, written: str) -> tuple[str, ...]:

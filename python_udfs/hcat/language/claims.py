@@ -41,6 +41,7 @@ _SETTLES = re.compile(
     r"\W*(?:none|true|false|(?:yes|yeah|yep|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))",
     re.IGNORECASE,
 )
+_DISCLAIMS = re.compile(_WORDS["disclaims"], re.IGNORECASE)
 # "Did you know that it is free?" tells something.
 _TELLING_QUESTION = re.compile(r"\W*(?:(?:did|do) you know|isn't|aren't|wasn't|weren't|right)\b", re.IGNORECASE)
 _POLARITY = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
@@ -66,6 +67,8 @@ def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: f
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
+    disclaimed = _DISCLAIMS.search(sentence)
+    is_known |= disclaimed is not None and topic.isdisjoint(map(stem_word, _WORD.findall(disclaimed.group().lower())))
     return is_known or _is_about_the_talk(words, topic, talk)
 
 

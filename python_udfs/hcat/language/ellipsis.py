@@ -29,6 +29,7 @@ _SHORT_FORM = re.compile(
     r"(?: so| not| correct| true| right| wrong| false| possible| the case)?)?\W*\Z",
     re.IGNORECASE,
 )
+_DENIES = re.compile(r"\b(?:not|cannot|wrong|false)\b|n['\u2019]t\b", re.IGNORECASE)
 _TRUE_OR_FALSE = re.compile(
     r"\W*(?:true or false|right or wrong|is it (?:true|correct|"
     r"right)(?: that)?)\b\W*",
@@ -78,6 +79,8 @@ def read_claim(sentence: str, question: str) -> Claim:
         if not _SHORT_FORM.match(reason):
             return Claim(reason[:1].upper() + reason[1:])
         return Claim(statement, polarity["no"] is not None, True) if statement else Claim(sentence)
+    if _WORD.search(said) and _SHORT_FORM.match(said) and (statement := _state(question)):
+        return Claim(statement, _DENIES.search(said) is not None, True)
     if not said:
         return Claim(sentence)
     asked = _CHOICE.sub("", question)

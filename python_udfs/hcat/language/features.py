@@ -1,7 +1,7 @@
 """Extract the words, numbers and names of a sentence in normal form, so that equal strings mean equal things."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hcat.language.amounts import (
     NUMBER_CUES,
@@ -32,6 +32,7 @@ from hcat.language.names import (
     find_states,
 )
 from hcat.language.ratios import FRACTION_CUES, claim_tops_of_scales, find_parts, find_ratios
+from hcat.language.spoken import write_spoken
 from hcat.language.text import find_words
 from hcat.language.words import analyse_word
 
@@ -76,6 +77,18 @@ class TextFeatures:
 
 def extract_features(text: str) -> TextFeatures:
     """Return the words, numbers and names (entities) of a sentence in normal form."""
+    written = write_spoken(text)
+    if written is None:
+        return _extract_features(text)
+    found = _extract_features(written.text)
+    words, numbers, entities = (
+        tuple([written.locate(mention, text) for mention in mentions])
+        for mentions in (found.word_mentions, found.number_mentions, found.entity_mentions)
+    )
+    return replace(found, word_mentions=words, number_mentions=numbers, entity_mentions=entities)
+
+
+def _extract_features(text: str) -> TextFeatures:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters become two in lower case, which would shift the positions
         lower = text.translate(_LOWER_ASCII)

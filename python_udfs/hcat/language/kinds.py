@@ -11,15 +11,13 @@ from typing import Final
 from hcat.language.amounts import MEASURES
 from hcat.language.features import TextFeatures
 from hcat.language.mentions import Mention
+from hcat.language.text import WORD_LISTS
 from hcat.language.words import stem_word
 
 WEEKDAY: Final = "weekday"
 """Shape of the name of a day."""
 
-MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
+MONTHS: Final = tuple(names.split()[0] for names in WORD_LISTS["months"])
 MONTH_NAME: Final = re.compile(
     r"\b(?:" + "|".join([*MONTHS, "sept", *(month[:3] for month in MONTHS)]) + r")\b", re.IGNORECASE
 )
@@ -79,22 +77,7 @@ _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "sir"})
 _NAME_PART = re.compile(r"[^\W\d_]\.?|[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*")
 # Last words of names that are no names of persons.
-_NAMED_THING_LIST = """
-academy account act administration agency agreement airline airport alliance app area article assembly association
-authority avenue award bank bay beach board book bridge building bureau business cabinet card center centre championship
-charter church city club coast code college commission committee company conference constitution convention corporation
-council country county court credit cup day deal deposit department desk district division east empire exchange express
-fall festival film force forest form foundation fund game gallery group guarantee hall health high hill hospital hotel
-house inc industry initiative institute institution insurance international island key kingdom lake law league library
-limited line llc loan ltd magazine mall market ministry mission mortgage mountain museum national network news
-newspaper north office organisation organization overdraft palace park partner party pay payment peninsula plan plc
-point police policy port post premium president press prize program programme project promise province railway region
-report republic research restaurant river road room saver saving school sea secretary senate series service show
-society solution south square stadium state station store story street studio summit support system tax team technology
-television temple terminal theatre time times tower town trade treasury treaty tribunal trust union unit university
-valley village war watch week west year zone
-"""
-_NAMED_THINGS = frozenset(stem_word(word) for word in _NAMED_THING_LIST.split())
+_NAMED_THINGS = frozenset(map(stem_word, WORD_LISTS["named_things"].split()))
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -25,20 +25,21 @@ _BLOCK_TAG = re.compile(
 )
 _CITING_TAG = re.compile(r"<(sup|cite|ref)\b[^<>]{0,200}>[^<>]{0,80}</\1>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()\s]{1,300}\))")
 _EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
 _BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
 _RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)\"\u201d]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
 _BRACKETED = re.compile(
-    r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?|\([^()\n]{1,80}\)|\u3010[^\u3010\u3011\n]{1,80}\u3011"
+    r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?"
+    r"|\([^()\n]{1,80}\)|\u27e6[^\u27e6\u27e7\n]{1,80}\u27e7|\u3010[^\u3010\u3011\n]{1,80}\u3011"
 )
 # What a citation is made of: numbers, "S2", "doc_3", a file, and words that point.
 _SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
-_CITES = re.compile(r"[\[(\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
+_CITES = re.compile(r"[\[(\u27e6\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
 _MENTIONED = re.compile(
     r"\b(?:source|citation|reference|doc|document|passage|context|chunk)(?:\s?#?\d{1,3}\b"
     r"|s\s?#?\d{1,3}(?:(?:\s?[-\u2013]\s?|\s?,\s?|,?\s(?:and|or|to)\s|\s&\s)\d{1,3}\b)*)",
@@ -65,7 +66,7 @@ def blank_markup(text: str) -> str:
         text = _TAG.sub(_blank, text)
     if "&" in text:
         text = _ENTITY.sub(_decode, text)
-    if "[" in text or "(" in text or "\u3010" in text:
+    if not {"[", "(", "\u27e6", "\u3010"}.isdisjoint(text):
         text = _BRACKETED.sub(_blank_citation, text)
         text = _LINK.sub(lambda match: f"{BLANK}{match[1]}{BLANK}{BLANK * len(match[2])}", text)
     text = _LEAD.sub(_blank_lead, text)
@@ -116,7 +117,9 @@ def _blank_citation(match: re.Match[str]) -> str:
     """Return blanks if all of a bracket points to a source, else the bracket."""
     bracket = match.group()
     parts = _PART_BREAK.split((match["inside"] or bracket[1:-1]).strip())
-    is_numbered = bracket[0] == "[" and all(part in ("and", "") or _SMALL_NUMBER.fullmatch(part) for part in parts)
+    is_numbered = bracket[0] in "[\u27e6" and all(
+        part in ("and", "") or _SMALL_NUMBER.fullmatch(part) for part in parts
+    )
     is_pointing = any(_POINTING.fullmatch(part) for part in parts) and all(
         not part or _POINTING.fullmatch(part) or _BESIDE.fullmatch(part)
         for part in (parts if "al." not in parts else parts[1:])

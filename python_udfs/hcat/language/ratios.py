@@ -88,7 +88,7 @@ def find_ratios(scan: Scan) -> dict[int, tuple[str, ...]]:
                 value = _exact_decimal(part, whole)
                 if value and claim(match.start(), match.end("percent"), scan.claimed):
                     span = (match.start(), match.end("percent"))
-                    add_amount(scan, Amount(*span, value, 0, "%"))
+                    add_amount(scan, Amount(*span, value, 0, "pp" if "point" in match["percent"] else "%"))
             elif part == 1 or match["of"]:
                 scan.add(match.start(), match.end("whole"), *_fraction_forms(part, whole))
             elif not _is_rating(scan.lower, match.start(), match.end()):
@@ -125,7 +125,7 @@ def find_parts(scan: Scan) -> None:
             value = _exact_decimal(part, whole)
             unit = match["unit"]
             scale = SCALES.get(unit, 0)
-            kind = "" if scale else "%"
+            kind = "" if scale else "pp" if "point" in unit else "%"
             if match["currency"] and scale:
                 kind = UNITS[match["currency"]]
             elif match["currency"]:

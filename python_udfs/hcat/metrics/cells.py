@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Final, NamedTuple
 
+from hcat.language.amounts import UNITS
 from hcat.language.features import TextFeatures
 from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
@@ -32,6 +33,8 @@ _SUPERLATIVE = re.compile(
     r"|smallest|minimum|fewest|shortest|cheapest|most (?P<dear>expensive))\b",
     re.IGNORECASE,
 )
+_PRICED = re.compile(r"\b(?:cheapest|most expensive)\b", re.IGNORECASE)
+_MONEY: Final = frozenset(UNITS.values()) - {"%", "bp", "pp"}
 _PLACES: Final = {"second": 1, "2nd": 1, "third": 2, "3rd": 2}
 _ORDER = re.compile(
     r"\b(?:(?P<more>more|higher|larger|greater|bigger|longer)|less|fewer|lower|smaller|shorter|cheaper)\b"
@@ -213,8 +216,9 @@ def _misplaced(text: str, features: TextFeatures, table: Sequence[_Record]) -> I
 def _is_asked(claim: Mention, cell: Cell, columns: Sequence[str]) -> bool:
     """Return whether a number can only mean this cell: its kind is that of the cell, or its column is named."""
     kinds = {number_kind(each) for each in (claim, cell.number) if each}
+    units = {each.keys[0].partition(" ")[2] for each in (claim, cell.number) if each}
     if cell.label not in columns:
-        return len(kinds) == 1 and kinds != {"bare"}
+        return len(kinds) == 1 and (kinds != {"bare"} or (len(units) == 1 and units.isdisjoint({"", "word"})))
     return len(kinds) == 1 or ("bare" in kinds and not any(each[0] in "-0" for each in kinds))
 
 
@@ -239,19 +243,24 @@ def _compute(text: str, features: TextFeatures, table: Sequence[_Record]) -> Ite
         if value == len(table) and not behind.isdisjoint(first.label_tokens | _ROWS):
             yield f"count of {first.label}: {len(table)}", mention.start, True
     said = _tokens(features, 0, len(text))
-    columns = [
+    named = _named(said, table)
+    numeric = [
         column
         for column, cell in table[0].cells.items()
         if cell is not first
-        and (cell.label_tokens & said or len(table[0].cells) == 2)
         and all(column in each.cells and _amount(each.cells[column].number) is not None for each in table)
+    ]
+    columns = [each for each in numeric if table[0].cells[each].label_tokens & said or len(table[0].cells) == 2]
+    # "the cheapest is A at 10 euros" means the column of that price
+    prices = [each for each, _ in numbers if number_kind(each) in _MONEY] if _PRICED.search(text) else []
+    columns = columns or [
+        each for each in numeric if any(_is_value(price, row.cells[each]) for row in named for price in prices)
     ]
     if len(columns) != 1 or _DENIED.search(text):
         return
     (column,) = columns
     label = table[0].cells[column].label
     values = [(_amount(each.cells[column].number) or 0.0, each) for each in table if not _TOTAL.match(each.title)]
-    named = _named(said, table)
     places = {each.keys[0]: each.start for each in (*features.word_mentions, *features.number_mentions)}
     starts = [min(places[key] for name in each.names if name <= said for key in name) for each in named]
     in_order = [each for _, each in sorted(zip(starts, named, strict=True), key=lambda row: row[0])]

@@ -3,64 +3,25 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
+from hcat.language.expressions import read_expressions
 from hcat.language.given_names import given_names, is_ordinary_word, word_set
 from hcat.privacy.spans import MONTH_WORDS, Span, Token, skip_dot
 
-_STREETS: Final = word_set(
-    """
-    street st road rd avenue ave av lane ln drive dr close court ct crescent cres place pl square sq terrace gardens
-    grove boulevard blvd highway hwy parkway pkwy circle cir trail turnpike mews quay row walk hill park parade
-    esplanade alley way wharf green loop ridge heights manor causeway path crossing crossroad freeway expressway plaza
-    bypass extension extensions meadow meadows village villages landing landings straat laan weg plein gracht allee
-    strasse platz gasse utca ut utja ter
-    """
-)
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_STREETS: Final = word_set(_WRITTEN["streets"])
 _NAMED_STREETS: Final = word_set("Street Road Avenue Lane Boulevard")
-_STREET_ENDINGS: Final = tuple(
-    word_set(
-        """
-        allee damm dreef gade gasse gata gatan gate gracht gränd kade katu kuja laan platz plein polku steeg str straat
-        strasse straße tie tér ufer utca veien vej väg vägen weg út útja
-        """
-    )
-)
-_STREET_OPENERS: Final = word_set(
-    """
-    rue via viale vicolo piazza corso strada avenida av rua travessa calle carrera paseo plaza camino avda ulica ul
-    aleja al plac os calea bulevardul nám ulice impasse allée quai chemin boulevard avenue largo praça praca calçada
-    ronda passeig carrer jalan
-    """
-)
+_STREET_ENDINGS: Final = tuple(word_set(_WRITTEN["street_endings"]))
+_STREET_OPENERS: Final = word_set(_WRITTEN["street_openers"])
 _UNITS: Final = word_set("suite apt apartment ste unit flat")
 _ABBREVIATIONS: Final = word_set("st rd ave av dr ln ct sq pl blvd hwy apt ste str ul no fl bldg mt ft cres gdns")
-_PARTICLES: Final = word_set(
-    """
-    de da do dos das del della delle di du des la le les lo van von der den ter ten te zu zum zur am an el al bin ibn y
-    e u tee tn mnt of and the nad
-    """
-)
+_PARTICLES: Final = word_set(_WRITTEN["particles"])
 _STREET_PARTICLES: Final = _PARTICLES - {"and", "of", "the"}
-_FIELD_WORDS: Final = word_set(
-    """
-    mobile phone tel telephone fax desk email mail cell name address home work office website web date dob account iban
-    card note notes ref reference order total amount regards thanks sincerely
-    """
-)
-_ADDRESS_CUE = re.compile(
-    r"\b(?:address(?: is|:)?|lives? at|living at|lived at|resid(?:es?|ing|ed) at|located at|stay(?:s|ing)? at|"
-    r"(?:sent|send|deliver(?:ed)?|mail(?:ed)?|ship(?:ped)?|return(?:ed)?|posted?|forward(?:ed)?|"
-    r"move[ds]?) (?:\w+ ){0,3}?to|"
-    r"meet (?:me|you|us|him|her|them) at|house at|home at|pick (?:me|him|her|it) up at|come to|"
-    r"deliver to)[ :\n]{1,12}\Z",
-    re.IGNORECASE,
-)
-_MILITARY = re.compile(
-    r"(?:(?:\bPSC|\bUnit|\bCMR) [0-9]{1,5},? Box [0-9]{1,5}[,\s]{1,6})?(?:\bUS[A-Z]{1,4} [^\n,]{1,40}[,\s]{1,6})?"
-    r"\b(?:APO|FPO|DPO)[ ,]{1,2}A[AEP][ ,]{1,2}[0-9]{5}(?:-[0-9]{4})?\b",
-    re.IGNORECASE,
-)
+_FIELD_WORDS: Final = word_set(_WRITTEN["field_words"])
+_ADDRESS_CUE = re.compile(_WRITTEN["address_cue"], re.IGNORECASE)
+_MILITARY = re.compile(_WRITTEN["military"], re.IGNORECASE)
 _BOX = re.compile(r"\b(?:P\.? ?O\.?|Post(?:al)? Office) ?Box ?[0-9]{1,6}\b", re.IGNORECASE)
 _UK_POSTCODE = re.compile(r"\b(?:GIR ?0AA|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][ABD-HJLNP-UW-Z]{2})\b")
 _STATES = (

@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
+from hcat.language.expressions import read_expressions
 from hcat.privacy.spans import Span
+
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
 
 # --- numbers with check digits -----------------------------------------------------------------------------------
 
@@ -21,11 +25,7 @@ THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:[ ,.'][0-9]{3}){1,9}")
 _YEARS_ONLY = re.compile(r"(?:(?:19|20)[0-9]{2}[^0-9]{0,3}){3,9}")
 # Issuers: Visa, Mastercard, American Express, Diners Club, Discover, JCB (also its 15 digits), UnionPay, Maestro.
 _ISSUER = re.compile(r"4|5[0-9]|6|2[2-7]|3[0-9]|2131|1800")
-# An underscore joins the words of a name ("card_number"), so that a word ends before it.
-CARD_CUE: Final = re.compile(
-    r"(?<![^\W_])(?:cards?|cc|visa|mastercard|maestro|amex|american[ _]express|discover|diners|jcb|pan)(?![^\W_])",
-    re.IGNORECASE,
-)
+CARD_CUE: Final = re.compile(_WRITTEN["card_cue"], re.IGNORECASE)
 """Words that announce a payment card."""
 
 CARD_LENGTHS: Final = range(12, 20)
@@ -133,12 +133,7 @@ def find_ssns(text: str) -> Iterator[Span]:
             yield Span(*match.span(), "ssn", "pattern")
 
 
-# Two letters, six digits, one letter A to D.
-_NATIONAL_INSURANCE = re.compile(
-    r"(?<![A-Za-z0-9])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"
-    r"(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
+_NATIONAL_INSURANCE = re.compile(_WRITTEN["national_insurance"], re.IGNORECASE)
 
 
 # --- contact details ---------------------------------------------------------------------------------------------
@@ -172,28 +167,12 @@ def find_emails(text: str) -> Iterator[Span]:
             yield Span(window + left.start(), right.end(), "email", "spelled")
 
 
-_PHONE = re.compile(
-    r"(?<![\w.,/-])(?<![0-9][ ])(?:\+ ?|00)?\(?[0-9](?:[ ./()-]{0,3}[0-9]){6,16}"
-    r"(?: ?(?:x|ext\.?|extension) ?[0-9]{1,6})?(?![\w%])(?![.,/-][0-9])",
-    re.IGNORECASE,
-)
-PHONE_CUE: Final = re.compile(
-    r"\b(?:phones?|telephone|tel|mobile|mob|cell|cellphone|desk|fax|landline|call(?:ed|ing)?|dial(?:ling)?|ring|text|"
-    r"whatsapp|sms|hotline|helpline|reach (?:me|us|him|her|them)|contact (?:me|us|him|her|them|number)|"
-    r"my number|his number|her number|their number|your number|number is|office|extension|ph|home|work)\b",
-    re.IGNORECASE,
-)
+_PHONE = re.compile(_WRITTEN["phone"], re.IGNORECASE)
+PHONE_CUE: Final = re.compile(_WRITTEN["phone_cue"], re.IGNORECASE)
 """Words that announce a telephone number."""
 
-_OTHER_NUMBER_CUE = re.compile(
-    r"\b(?:account|acct|a/c|card|iban|sort code|reference|ref|invoice|order|policy|ssn|social security|routing|"
-    r"transaction|id|zip|postcode|isbn|balance|case|claim|swift|version)\b|[$\u20ac\u00a3\u00a5]",
-    re.IGNORECASE,
-)
-_DATE_LIKE = re.compile(
-    r"\A(?:(?:19|20)[0-9]{2}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./ ][0-9]{1,2}[-./ ](?:19|"
-    r"20)[0-9]{2})(?![0-9])"
-)
+_OTHER_NUMBER_CUE = re.compile(_WRITTEN["other_number_cue"], re.IGNORECASE)
+_DATE_LIKE = re.compile(_WRITTEN["date_like"])
 _YEARS = re.compile(r"\A(?:19|20)[0-9]{2}[ ./()-]{1,3}(?:19|20)[0-9]{2}")
 _CUE_WINDOW = 40
 
@@ -253,20 +232,9 @@ _SPELLED_NUMBER = re.compile(rf"\b{_DIGIT_WORD}(?:[ ,.-]{{1,3}}{_DIGIT_WORD}){{6
 
 _SORT_CODE = re.compile(r"(?<![0-9-])[0-9]{2}([- ]?)[0-9]{2}\1[0-9]{2}(?![0-9-])")
 _SORT_CODE_CUE = re.compile(r"\bsort[ -]?codes?\b[^0-9\n]{0,20}\Z", re.IGNORECASE)
-_ACCOUNT = re.compile(
-    r"\b(?:a/c|acct|accounts?|routing|aba|bsb)\b[ .]{0,2}(?:(?:numbers?|no|num|nr|#|ending|code)[ .:#]{0,3}){0,2}"
-    r"(?:(?:is|was|with|number|in)[ :]{1,2}){0,2}[ :#(=-]{0,4}"
-    r"((?:[Xx*\u2022]{2,12}[ -]?)?[0-9](?:[ -]?[0-9]){3,16})(?![0-9])",
-    re.IGNORECASE,
-)
+_ACCOUNT = re.compile(_WRITTEN["account"], re.IGNORECASE)
 _ACCOUNT_DIGITS: Final = range(6, 18)
-_REFERENCE = re.compile(
-    r"\b(?:transaction|trans|reference|ref|customer|client|case|claim|policy|order|payment|booking|confirmation|"
-    r"ticket|member|membership|loan|mortgage|contract|invoice|mandate|application)\b[ .]{0,2}"
-    r"(?:(?:reference|ref|number|no|num|id|code|#)[ .:#]{1,3}){0,2}(?:(?:is|was)[ :]{1,2})?[ :#(-]{0,4}"
-    r"([A-Za-z]{0,6}[-/]?[0-9][A-Za-z0-9]{0,20}(?:[-/][A-Za-z0-9]{1,20}){0,4})(?![A-Za-z0-9%])(?![.,][0-9])",
-    re.IGNORECASE,
-)
+_REFERENCE = re.compile(_WRITTEN["reference"], re.IGNORECASE)
 _MINIMUM_REFERENCE_DIGITS: Final = 4
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"

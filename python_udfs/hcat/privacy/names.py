@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
+from hcat.language.expressions import read_expressions
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
     all_given_names,
@@ -15,96 +17,22 @@ from hcat.language.given_names import (
 )
 from hcat.privacy.spans import MONTH_WORDS, Span, Token, skip_dot
 
-_COMPANY_LIST = """
-goldman sachs|morgan stanley|charles schwab|fannie mae|freddie mac|sallie mae|ginnie mae|merrill lynch|
-wells fargo|jp morgan|j p morgan|jpmorgan chase|lehman brothers|bear stearns|john lewis|marks and spencer|
-ernst young|berkshire hathaway|rolls royce|edward jones|raymond james|dun bradstreet|dow jones|credit suisse|
-deutsche bahn|banco santander|ally|marcus|legal and general|scottish widows|aldermore|sainsbury|julius baer|
-lloyds|barclays|smith barney|arthur andersen|price waterhouse|johnson matthey|harley davidson|mercedes benz|
-land rover|tommy hilfiger
-"""
-COMPANIES_LIKE_PERSONS: Final = frozenset(name.strip() for name in _COMPANY_LIST.replace("\n", "").split("|"))
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+COMPANIES_LIKE_PERSONS: Final = frozenset(map(str.strip, _WRITTEN["companies"].split("|")))
 """Well-known firms whose names look like names of people."""
 
-_TITLES: Final = word_set(
-    """
-    mr mrs ms miss mx dr prof professor sir dame lord lady madam mister herr frau monsieur madame señor señora senor
-    senora rev reverend judge sheikh
-    """
-)
-_NOT_NAMES: Final = word_set(
-    """
-    the a an i i'm we you he she it they this that these those please dear hi hello hey sir madam customer client team
-    support valued member all everyone there again folks thanks thank regards yes no not sorry to from and or but if
-    your my our their his her its for with on in at by of as is are was were be been have has had do does did can could
-    will would should may might must what when where which who whom whose why how account number card date birth ssn
-    iban email phone address mobile fax desk code usd eur gbp atm pin ceo cfo cto hr it uk us eu usa american british
-    english french german spanish italian chinese japanese indian european african asian canadian australian mexican
-    russian polish czech dutch ja nein nee oui non si sim
-    """
-)
+_TITLES: Final = word_set(_WRITTEN["titles"])
+_NOT_NAMES: Final = word_set(_WRITTEN["not_names"])
 _NEVER_IN_NAMES: Final = ORGANISATION_WORDS | _NOT_NAMES
 _NEVER_IN_PLACES: Final = ORGANISATION_WORDS | MONTH_WORDS
 _NAME_PARTICLES: Final = word_set("de da dos das del della di du la le van von der den ter ten bin ibn al el af zu")
-# All cues are matched directly before the first token of a name.
-_STRONG_CUE = re.compile(
-    r"(?:\b(?:my|his|her|their|your|the|full|legal|maiden|first|last|real|account|cardholder|customer) name(?: is|"
-    r"'s| was|:)|"
-    r"(?:\A|\n)\W{0,3}name[ \t]{0,4}:|\bnames? (?:is|are|was)|\bnamed(?: (?:him|her|it|me|them|after))?|\b(?:call|"
-    r"calls|called) (?:me|him|her|himself|herself)|"
-    r"\b(?:account|card|policy|loan) ?holders?(?: is|:|,)?|\b(?:customer|client|borrower|beneficiary|payee|"
-    r"guarantor|claimant|"
-    r"applicant|guardian|spouse|nominee|executor|tenant|landlord|cardholder|sender|recipient|attn|attention|fao|c/o|"
-    r"signed)(?: is|:|,)?|"
-    r"\b(?:on behalf of|addressed to|payable to|in the name of|registered to|belongs? to|signed by|"
-    r"joint account with)|"
-    r"\bmy (?:wife|husband|son|daughter|mother|father|brother|sister|partner|boss|friend|colleague|manager|lawyer|"
-    r"doctor|"
-    r"uncle|aunt|grandmother|grandfather|assistant|neighbou?r)(?: is|,)?|\b(?:dear|hi|hello|hey)|"
-    r"\b(?:regards|sincerely|cheers|yours truly|best wishes|faithfully),?\n?)[ \t:]{0,12}\Z",
-    re.IGNORECASE,
-)
-_WEAK_CUE = re.compile(
-    r"\b(?:i am|i'm|this is|it's|it is|(?:change|correct|update|amend) (?:(?:it|this|that|my name|the name) )?to|"
-    r"said|says|asked|told|tell|ask|told by|spoke (?:to|with)|"
-    r"speak(?:ing)? (?:to|with)|talk(?:ed|ing)? (?:to|with)|contact(?:ed)?|met|meet|directed by|written by|"
-    r"written to|"
-    r"starring|tribute to|by|add|under|with|and|thank|thanks|congratulate|between|about|remove|replace|"
-    r"authori[sz]ed?|invite|married|know|knows|who is|where is|than|unlike|like|via|featuring|author)[ \t]{1,2}\Z",
-    re.IGNORECASE,
-)
-_AFTER_CUE = re.compile(
-    r"(?:'s|\u2019s)? (?:lives?|lived|works?|worked|was born|is (?:an? )?[0-9]{1,3}(?![0-9]|[.,%][0-9]?)|died|said|"
-    r"says|asked|told|called (?:us|in|on|about)|"
-    r"has (?:requested|asked|called)|resides?|owes?|signed|wrote|is (?:married|single|divorced|retired|"
-    r"unemployed))\b|"
-    r"(?:'s|\u2019s) (?:\w+ ){0,2}(?:account|card|address|loan|balance|mortgage|statement|phone|number|email|wife|"
-    r"husband|son|daughter|"
-    r"mother|father|birthday|salary|details|transactions?|payments?)\b",
-    re.IGNORECASE,
-)
-# Only people do this, or have it done to them: one rare word is enough.
-_SPEECH_CUE = re.compile(
-    r"\b(?:said|says|asked|told|tell|ask|spoke (?:to|with)|speak (?:to|with)|talk(?:ed|ing)? (?:to|with)|met|married|"
-    r"directed by|written by|starring|tribute to)[ \t]{1,2}\Z",
-    re.IGNORECASE,
-)
-# "the Sokolov family"
-_BELONGS_CUE = re.compile(
-    r" (?:family|household|estate|wedding|funeral|brothers|sisters|novel|book|song|album|film|movie|concert|fan)\b"
-)
-# "Irenka is very reliable. You can always depend on her."
-_PRONOUN = re.compile(r" (?:is|was|has|had|will|can|does|did)\b[^\n]{0,80}?\b(?:he|she|him|her|his|hers)\b")
-_PLACE_CUE = re.compile(
-    r"\b(?:(?:live|lives|lived|living|born|grew up|based|stay|stays|staying|stayed|resides?|residing|raised|located|"
-    r"working|"
-    r"resident|situated|branch|vacation|holiday|i am|i'm|we are|we're) (?:\w+ )?in|(?:travel|travell?ing|moving|"
-    r"moved|move|fly|flying|flew|going|went|trip|trips|"
-    r"relocat(?:e|ed|ing)|drive|driving|visit to|flights?|wire|transfer(?:red)?) (?:\w+ )?to|(?:originally|"
-    r"moved here|comes?|came|flew|hails?|am|i'm|is|are|flights?|back) from|"
-    r"\bvisit(?:ed|ing)?|(?:city|town|village|state|country|province|region) of|native of|citizen of)[ \t]{1,2}\Z",
-    re.IGNORECASE,
-)
+_STRONG_CUE = re.compile(_WRITTEN["strong_cue"], re.IGNORECASE)
+_WEAK_CUE = re.compile(_WRITTEN["weak_cue"], re.IGNORECASE)
+_AFTER_CUE = re.compile(_WRITTEN["after_cue"], re.IGNORECASE)
+_SPEECH_CUE = re.compile(_WRITTEN["speech_cue"], re.IGNORECASE)
+_BELONGS_CUE = re.compile(_WRITTEN["belongs_cue"])
+_PRONOUN = re.compile(_WRITTEN["pronoun"])
+_PLACE_CUE = re.compile(_WRITTEN["place_cue"], re.IGNORECASE)
 # Every cue of a place ends like this. It is tried first because it looks back ten characters only.
 _PLACE_CUE_END = re.compile(r"(?:in|to|from|of|visit(?:ed|ing)?)[ \t]{1,2}\Z", re.IGNORECASE)
 MAXIMUM_NAME_WORDS: Final = 4

@@ -1,11 +1,14 @@
 """Tell numbers that identify nobody from those that do by what stands around: one in ten has a valid check digit."""
 
 import re
+from pathlib import Path
 from typing import Final
 
+from hcat.language.expressions import read_expressions
 from hcat.privacy.identifiers import CARD_CUE, PHONE_CUE, THOUSANDS, is_card
 from hcat.privacy.spans import Span
 
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
 #: Types whose values are bare digits, so that another number can be taken for one.
 _TYPES: Final = frozenset(("card", "phone", "ssn", "account"))
 _WINDOW: Final = 60
@@ -28,23 +31,11 @@ _NAMES_ANOTHER_RUN: Final = re.compile(
     r"[$\u20ac\u00a3\u00a5#\u2116])" + _LINK,
     re.IGNORECASE,
 )
-_UNIT: Final = re.compile(
-    r" ?(?:[%\u2030\u00b0\u00b5]|(?:per ?cent|percentage points|pct|[kmcn\u00b5]?m|[km\u00b5]?g|tonnes?|tons?|[mcd]?l|"
-    r"lit(?:er|re)s?|met(?:er|re)s?|miles?|feet|grams?|kilos?|[mn\u00b5]?s|secs?|seconds?|min|minutes?|hours?|days?|"
-    r"weeks?|months?|years?|[kmgtp]?i?b|bytes?|bits?|tokens?|rows?|records?|pixels?|px|[kmg]?hz|[km]?wh?|volts?|"
-    r"joules?|degrees?|euros?|dollars?|pounds?|pence|cents?|usd|eur|gbp|chf|jpy|units?|pieces?|items?|people|persons|"
-    r"customers|users|times|thousand|million|billion|trillion)(?![^\W_]))",
-    re.IGNORECASE,
-)
+_UNIT = re.compile(_WRITTEN["unit"], re.IGNORECASE)
 _DECIMAL_MARKS: Final = (".", ",", "\u00b7", "\u066b")
 _SIGNED_DECIMAL: Final = re.compile(r"[+-]?([0-9]+)\.([0-9]+)")
 _INTERNET_ADDRESS: Final = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.|\Z)){4}")
-# Milliseconds, microseconds and nanoseconds since 1970 begin with 1, as no card of these lengths and no telephone does.
-_CLOCK_TIME: Final = re.compile(
-    r"1[0-9]{12}(?:[0-9]{3}){0,2}|"
-    r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[ .-]?(?:[01][0-9]|2[0-3])[0-5][0-9]"
-    r"(?:[0-5][0-9](?:[0-9]{3}|[0-9]{6})?)?"
-)
+_CLOCK_TIME = re.compile(_WRITTEN["clock_time"])
 
 
 def identifies_nobody(text: str, span: Span) -> bool:

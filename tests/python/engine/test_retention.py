@@ -136,6 +136,8 @@ def test_the_secret_is_in_no_file(project: Path) -> None:
         ("töne", r'{"id": "t\u00F6ne", "answer": "Ms Quen'),
         ("to\u0308ne", '{"id": "t\u00f6ne", "answer": "Ms Quen'),
         ('a "b"', r'{"id": "a \"b\"", "answer": "Ms Quen'),
+        ("a/b", r'{"id": "a\/b", "answer": "Ms Quen'),
+        ("a+b", r'{"id": "a\u002Bb", "answer": "Ms Quen'),
         ('a "b"', 'x,"a ""b""","Ms Quen'),
     ],
 )
@@ -240,6 +242,16 @@ def test_a_command_that_is_killed_before_the_end_of_writing_has_done_nothing(
     forget_interactions(project, project / "ids.txt")
     assert read(project, "select count(*) from fct_interactions") == [(3,)]
     assert sorted(path.name for path in (project / "warehouse").iterdir()) == ["hcat.duckdb", "published"]
+
+
+def test_a_disk_that_is_full_keeps_nothing_of_the_new_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*values: object) -> None:
+        raise duckdb.IOException("Checkpoint failed. Original error: No space left on device")
+
+    monkeypatch.setattr(retention._Deletion, "_fill", fail)
+    with pytest.raises(WarehouseError, match=r"^nothing was deleted: No space left on device$"):
+        forget_interactions(project, project / "ids.txt")
+    assert sorted(path.name for path in (project / "warehouse").iterdir()) == ["hcat.duckdb", "published", "slices"]
 
 
 def test_a_command_that_is_killed_beside_the_database_is_finished_by_the_next_one(

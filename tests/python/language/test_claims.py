@@ -9,6 +9,9 @@ from hcat.language.claims import claims_nothing
     "sentence",
     [
         "Hello!",
+        "This is general guidance and does not replace legal advice.",
+        "Alle Angaben ohne Gewähr.",
+        "Queste indicazioni non sostituiscono una consulenza.",
         "Thank you for your question.",
         "Sure, here is a summary of the passage:",
         "Based on the provided passages:",
@@ -36,6 +39,8 @@ def test_forms_of_politeness_and_headings_claim_nothing(sentence):
     "sentence",
     [
         "Yes.",
+        "There is no fee for advice.",
+        "Es gibt keine kostenlose Beratung.",
         "Of course, the card is free.",
         "Here are 3 fees:",
         "Based on the provided passages, the card is free of any charge for all students:",

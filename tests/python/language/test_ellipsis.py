@@ -11,6 +11,8 @@ from hcat.language.ellipsis import read_claim, strip_label
         ("Yes.", "Is it free?", "It is free.", False),
         ("No.", "Can I block the card?", "I can block the card.", True),
         ("No, it does not.", "Does the bank charge a fee?", "The bank charge a fee.", True),
+        ("It does not.", "Does the bank charge a fee?", "The bank charge a fee.", True),
+        ("They are.", "Are dogs allowed?", "Dogs allowed.", False),
         ("False.", "True or false: the notice period is one month.", "The notice period is one month.", True),
         ("Yes.", "What is it?", "Yes.", False),
         ("No. Links cost nothing.", "Is there a fee?", "Links cost nothing.", False),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hcat.language.features import extract_features
 from hcat.language.words import stem_word
+from hcat.metrics.support import Evidence, measure_support
 
 FEATURE_TEXTS = st.one_of(
     st.text(max_size=120),
@@ -44,7 +45,7 @@ FEATURE_TEXTS = st.one_of(
         ("section 4.2.1, telephone 0800 123", ("4.2.1", "0800", "123")),
         ("-5% and (5)%", ("-5 %", "5")),
         ("Passage 3 and [2] say so", ()),
-        ("fifty basis points, five percentage points", ("0.5 %", "5 %")),
+        ("fifty basis points, five percentage points", ("0.5 %", "5 pp")),
         # number words
         (
             "two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, "
@@ -70,7 +71,7 @@ FEATURE_TEXTS = st.one_of(
         ("nine out of 20", ("9 word", "20")),
         ("1/4, 3/4 of it", ("1/4 fraction", "3/4 fraction")),
         ("6 1/2, 6\u00bd and \u00be, 2 1/4 %", ("6.5", "6.5", "0.75", "2.25 %")),
-        ("half a percentage point, a quarter of a percent, 1/4 %", ("0.5 %", "0.25 %", "0.25 %")),
+        ("half a percentage point, a quarter of a percent, 1/4 %", ("0.5 pp", "0.25 %", "0.25 %")),
         ("half a million dollars, a quarter of a million", ("500000 usd", "250000")),
         # and what is none
         ("the second half, half-year, halfway, the other half", ("2 ordinal",)),
@@ -227,3 +228,64 @@ def test_long_texts_take_seconds(text):
     extract_features(text * (200_000 // len(text)) + " 5 @")
     # Measured below 1 s each on one busy core; a quadratic rule takes many minutes.
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "wrong"),
+    [
+        ("Die Strafe beträgt einhundertzwanzig Euro.", "Die Strafe beträgt 120 Euro.", "102 Euro"),
+        ("Il y a soixante-douze agences.", "Il y a 72 agences.", "62 agences"),
+        ("Hay treinta y cinco oficinas.", "Hay 35 oficinas.", "53 oficinas"),
+        ("Ci sono undici filiali.", "Ci sono 11 filiali.", "12 filiali"),
+        ("Er zijn zesenzeventig filialen.", "Er zijn 76 filialen.", "67 filialen"),
+        ("Der Saal fasst 2.500 Gäste und das Zelt 85.", "2500 Gäste", "2.050 Gäste im Saal"),
+        ("The shop closes at half past three.", "The shop closes at 15:30.", "It closes at 2:30."),
+        ("Der Laden schließt um halb vier.", "The shop closes at 3:30 pm.", "It closes at 4:30 pm."),
+        ("El tren sale a las 5 de la tarde.", "El tren sale a las 17:00.", "El tren sale a las 15:00."),
+        ("Le délai expire le 1er mars 2025.", "It expires on 1 March 2025.", "It expires on 11 March 2025."),
+        ("La garantía dura dos años.", "The warranty is 24 months.", "The warranty is 12 months."),
+        ("The film runs 1 hour 45 minutes.", "The film runs 105 minutes.", "The film runs 145 minutes."),
+        ("Data is kept for half a year.", "Data is kept for 6 months.", "Data is kept for 5 months."),
+        ("Die Hälfte der Mitglieder stimmte zu.", "50 % agreed.", "40 % agreed."),
+        (
+            "De rente stijgt met 25 basispunten.",
+            "It rises by 0.25 percentage points.",
+            "It rises by 2.5 percentage points.",
+        ),
+        ("La bolsa cuesta 10 céntimos.", "La bolsa cuesta 0,10 euros.", "La bolsa cuesta 1 euro."),
+        ("La temperatura es de 10 grados bajo cero.", "It is -10 degrees.", "It is 10 degrees."),
+        ("Net income: (1,250) USD.", "Net income was -1,250 USD.", "Net income was 1,250 USD."),
+        ("Bake at 350 °F.", "Bake at 177 °C.", "Bake at 197 °C."),
+        ("Born on 31.12.99.", "Born on 31 December 1999.", "Born on 31 December 2099."),
+        ("The rate rose by 2 percentage points.", "It rose by 2 pp.", "It rose by 2 percent."),
+    ],
+)
+def test_what_is_said_in_words_supports_the_same_value_and_no_other(said, other, wrong):
+    evidence = Evidence.from_features([extract_features(said)])
+    right, false = (measure_support(extract_features(text), evidence) for text in (other, wrong))
+    assert right.count_numbers == right.count_numbers_supported > 0
+    assert false.count_numbers > false.count_numbers_supported
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Onze kennisbank bevat dat niet.",
+        "The rent is due once a month.",
+        "Au dos du billet.",
+        "Five per cent of Dix.",
+        "The Audi Quattro is fast.",
+    ],
+)
+def test_words_that_only_look_like_numerals_stay(text):
+    assert all(
+        mention.surface.lower() in ("five per cent", "month") for mention in extract_features(text).number_mentions
+    )
+
+
+def test_a_number_in_words_stands_where_the_text_says_it():
+    text = "Es gibt einundzwanzig Filialen, um halb vier."
+    assert [text[each.start : each.end] for each in extract_features(text).number_mentions] == [
+        "einundzwanzig",
+        "halb vier",
+    ]

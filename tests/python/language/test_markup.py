@@ -17,7 +17,7 @@ def read(text: str) -> list[str]:
     [
         " [1]", " [1, 2]", "[1-3]", "[^2]", "\u30104:2\u2020source\u3011", " (Document 3)", " (fees.pdf, p. 7)",
         " [Doc 1]", " [S2]", " [[1]](https://a.org/b)", "<sup>1</sup>", " (see page 3)", " [source: fees.pdf]",
-        " (Li et al., 2020)",
+        " (Li et al., 2020)", " \u27e62\u27e7", " (Quelle 2, S. 14)", " (fuente 3)",
     ],
 )  # fmt: skip
 def test_a_citation_marker_is_no_part_of_its_sentence(marker):

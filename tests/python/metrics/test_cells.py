@@ -11,6 +11,7 @@ FEES_AS_KEYS = '{"fees": {"Monthly fee": "12 euros", "Card": "5 euros", "Wire": 
 FEES_AS_RECORDS = '[{"service": "Monthly fee", "price": 12, "days": 2}, {"service": "Wire", "price": 10, "days": 4}]'
 FEES_AS_LIST = "- Monthly fee: 12 euros\n- Card: 5 euros\n- Wire: 10 euros"
 INCOME = "| | 2021 | 2022 |\n|---|---|---|\n| Net income | 5,363 | 4,869 |\n| Revenue | 10,000 | 9,000 |"
+PLANS = "| Plan | Price | Data |\n|---|---|---|\n| Small | 10 euros | 5 GB |\n| Large | 35 euros | 60 GB |"
 GAMES = "row 1: game: 2 ; team: Reno ; points: 106 row 2: game: 3 ; team: Boston ; points: 98"
 
 
@@ -40,6 +41,8 @@ def test_exchanged_values_contradict_their_cells(context, sentence):
         ("Service: Wire; price: 12.", FEES_AS_RECORDS, "price of Wire: 10"),
         ("Revenue in 2022 was 10,000.", INCOME, "2022 of Revenue: 9,000"),
         ("Reno scored 98 points.", GAMES, "points of Reno: 106"),
+        ("The Large plan has 5 GB.", PLANS, "Data of Large: 60 GB"),
+        ("The cheapest plan is Large at 35 euros.", PLANS, "cheapest Price: Small (10 euros)"),
     ],
 )
 def test_a_number_contradicts_the_cell_of_the_row_and_column_beside_it(sentence, context, cell):
@@ -76,6 +79,12 @@ def test_right_values_and_numbers_of_no_other_cell_contradict_nothing(sentence, 
 def test_highest_lowest_and_order_are_computed(right, wrong):
     assert (len(read(right, FEES).computed), read(right, FEES).contradicted) == (1, ())
     assert (read(wrong, FEES).computed, len(read(wrong, FEES).contradicted)) == ((), 1)
+
+
+def test_a_superlative_of_price_is_not_held_against_another_column():
+    plans = PLANS.replace("35 euros", "3 euros")
+    assert read("The cheapest plan is Large with 60 GB.", plans).contradicted == ()
+    assert read("The cheapest plan is Small at 10 euros.", plans).contradicted == ("cheapest Price: Large (3 euros)",)
 
 
 def test_sum_difference_and_count_support_numbers_that_no_cell_has():
