@@ -52,6 +52,10 @@ class Plugin(BasePlugin):
     def configure_connection(self, conn: Any) -> None:
         """Give SQL the function that says why logs give no interaction: a hook asks it before the first model."""
         conn.create_function("hcat_explain_no_logs", _explain_no_logs, ["VARCHAR", "BOOLEAN"], "VARCHAR")
+        if get_flags().WHICH in ("build", "run"):
+            # whole before models run side by side: scipy, which one of them imports, asks a module torch for its
+            # classes, and fails while another model still imports it
+            import torch  # noqa: F401
 
 
 def _explain_no_logs(folder: str, has_landed: bool) -> str:
