@@ -46,7 +46,6 @@ READ_BY_READERS = {
     "int_interactions_sampled_for_review": "the draw of a round, which is kept and belongs to raters alone",
     "int_interaction_segments": "a dimension of one's own is a value of a relation that may read the facts",
     "int_records_counted": "records that landed belong to no interaction",
-    "int_threshold_decisions": "decisions on sentences belong to no metric",
     "int_test_queries": "what is asked must stand as it was made, and marts are masked",
     "int_test_variants": "what is asked must stand as it was made, and marts are masked",
     "stg_rejected_records": "a rejected record belongs to no interaction, and its excerpt is raw",
