@@ -132,7 +132,7 @@ drift as (
 worse as (
     select
         application, segment, metric_name, is_shown, true as is_of_versions,
-        'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) as measured,
+        'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) || ' rose by' as measured,
         difference, difference_lower, difference_upper, count_pairs || ' questions of both versions' as counted,
         -- as many show the target difference, and fewer a larger one
         ceil(queries_needed * target_difference * target_difference / difference / difference)::bigint as count_needed
@@ -141,7 +141,8 @@ worse as (
     union all
     select
         application, segment, metric_name, is_drifting as is_shown, false as is_of_versions,
-        if(metric_name = 'verdict', 'the share that fails', 'the mean ' || metric_name) as measured,
+        if(metric_name = 'verdict', 'the share that fails rose by', 'the mean ' || metric_name || ' fell by')
+            as measured,
         difference, difference_lower, difference_upper,
         count_window || ' answers since ' || window_start as counted, null as count_needed
     from drift
@@ -167,7 +168,7 @@ weeks as (
 topics as (
     select
         application as topic_application,
-        'Of the topics, ' || segment || ' got worse most by ' || measured || ': '
+        'The topic that got worse most is ' || segment || ': ' || measured || ' '
         || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
         || round(-100 * difference_lower)::integer || ', ' || counted || ')'
         || if(is_shown, '', '; one of several topics may do so by chance')
