@@ -59,7 +59,7 @@ gates as (
         on
             gates.gate_name = own.gate_name and applications.application = own.application
             and gates.decide_on is null
-    where gates.run_id = '{{ invocation_id }}'
+    where gates.build_number = (select max(build_number) from {{ ref('hcat', 'fct_threshold_gates') }})
 ),
 
 weighed as (
