@@ -1,5 +1,6 @@
 """Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import explain_failure
+from hcat.engine.files import explain_failure, first_line
 
 Row = dict[str, Any]
 
@@ -166,9 +167,7 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`."""
     with _connect(warehouse, is_written=False) as connection:
         columns = {table: frozenset(names) for table, names in connection.execute(_LIST_COLUMNS).fetchall()}
-        left_behind: dict[str, str] = {}
-        if "published_tables" in columns:
-            left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
+        left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall()) if "published_tables" in columns else {}
         known = {table: names for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
 
@@ -191,7 +190,7 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
             connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
         yield connection
     except duckdb.Error as error:
-        told = explain_failure(error) or f"{path} does not fit this version of hcat: {_first_line(error)}"
+        told = explain_failure(error) or f"{path} does not fit this version of hcat: {first_line(error)}"
         raise WarehouseError(told) from error
     finally:
         connection.close()
@@ -316,8 +315,6 @@ def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | 
 
 def prepare_database(path: Path) -> None:
     """Make the folder of a database that a build is about to open, and make sure that it can be written."""
-    import os
-
     import duckdb
 
     try:
@@ -345,8 +342,4 @@ def _explain_connection(path: Path, error: Exception) -> str:
         process = re.search(r"PID (\d+)", message)
         who = f"another process (PID {process[1]})" if process else "another process"
         return f"{who} writes {path}: wait until it ends, or read the published copy {path.parent / 'published'}"
-    return f"{path} cannot be opened: {_first_line(error)}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return f"{path} cannot be opened: {first_line(error)}"

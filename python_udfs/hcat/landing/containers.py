@@ -5,6 +5,7 @@ What the call itself says goes first, under whatever name. A text of a container
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -175,11 +176,8 @@ def _choice(reply: Mapping[str, Any]) -> Any:
 
 def _has(record: Mapping[str, Any], meaning: str) -> bool:
     """Return whether a call has what its container should hold, or says by an id where it is."""
-    if meaning == "query_text":
-        return pick(record, "turns") is not None or any(
-            pick(record, name) is not None for name in (meaning, "query_id")
-        )
-    return meaning != "answer" or any(pick(record, name) is not None for name in ("answer", "answers"))
+    names = {"query_text": ("turns", "query_text", "query_id"), "answer": ("answer", "answers")}.get(meaning)
+    return names is None or any(pick(record, name) is not None for name in names)
 
 
 def lone_text(held: Any, meaning: str) -> str | None:
@@ -214,14 +212,10 @@ def _squeeze(text: str) -> str:
 
 def _passages(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the texts of the contexts of a call that can be read."""
-    try:
+    contexts = None
+    with suppress(RecordError):
         contexts = find_contexts(record)
-    except RecordError:
-        return
     for context in contexts if isinstance(contexts, list) else ():
-        try:
-            text = read_context(context).get("text")
-        except RecordError:
-            continue
-        if isinstance(text, str):
-            yield text
+        with suppress(RecordError):
+            if isinstance(text := read_context(context).get("text"), str):
+                yield text

@@ -14,7 +14,6 @@ from hcat.engine.yaml_files import load_yaml
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
 from hcat.statistics.intervals import wilson_interval
 
-_PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
 _RULES: Final = load_yaml(Path(__file__).with_suffix(".yml"))
 #: Quantile of a two-sided interval at .95, the default of hcat_confidence.
@@ -123,7 +122,7 @@ def _name_of(folder: Path) -> str:
     name = re.sub(r"\W+", "_", folder.resolve().name.casefold(), flags=re.ASCII).strip("_")
     if name[:1].isdigit():
         return f"evaluation_{name}"
-    return f"{name}_evaluation".lstrip("_") if name in ("", _PACKAGE) else name
+    return f"{name}_evaluation".lstrip("_") if name in ("", "hcat") else name
 
 
 def _read_seed(path: Path) -> list[dict[str, str]]:
