@@ -19,10 +19,7 @@ from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
-JUDGE_CALLS_SCHEMA = schema(
-    "string: call_id judge_key judge_task subject",
-    *LEDGER_FIELDS,
-)
+JUDGE_CALLS_SCHEMA = schema("string: call_id judge_key judge_task subject", *LEDGER_FIELDS)
 
 VERDICTS_SCHEMA = schema(
     "string: judge_key judge_task subject verdict_status detail rule_status",
@@ -32,9 +29,6 @@ VERDICTS_SCHEMA = schema(
 )
 
 _DETAIL_CHARACTERS = 400
-
-#: Texts -> unit vectors, shape (n_texts, n_dimensions).
-Embed = Callable[[Sequence[str]], Vectors]
 
 
 def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Service]:
@@ -108,7 +102,7 @@ def judge_pending(
             yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
 
-def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:
+def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Callable[[Sequence[str]], Vectors]) -> pa.Table:
     """Return one verdict per judge_key, read from the ledger (schema :data:`VERDICTS_SCHEMA`).
 
     Parameters
@@ -118,7 +112,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
     calls : Table
         Rows of int_judge_calls; those of other requests are left out.
     embed : callable
-        Called once, with the queries and generated questions, and not at all where there are none.
+        Texts -> unit vectors; called once, with the queries and generated questions, if there are any.
     """
     last: dict[tuple[str, str], dict[str, Any]] = {
         (call["judge_key"], call["step"]): call for call in calls.to_pylist() if call["is_last"]

@@ -39,17 +39,15 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service(Limits):
-    """Endpoint, model and limits of a language-model service.
-
-    ``maximum_calls`` and ``maximum_tokens`` are the budget of one build: what lies beyond has the status
-    budget_exhausted, and the next build asks it. ``repairs`` is how often an invalid reply is asked for again.
-    """
+    """Endpoint, model and limits of a language-model service."""
 
     base_url: str
     model: str
+    #: of one build, as the tokens: what lies beyond has the status budget_exhausted, and the next build asks it
     maximum_calls: int = 2000
     maximum_tokens: int = 5_000_000
     reply_tokens: int = 1200
+    #: how often an invalid reply is asked for again
     repairs: int = 1
     concurrency: int = 4
     timeout_seconds: float = 120.0
