@@ -25,7 +25,6 @@ _OF_THE_MACHINE: Final = frozenset(
         errno.ENOTDIR,
     }
 )
-_OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
 #: Rights that the group and all others have.
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -102,7 +101,7 @@ def explain_failure(error: BaseException | None) -> str | None:
             name = error.filename2 or error.filename
             return f"cannot use {name}: {error.strerror}" if name else str(error.strerror)
         # by name: DuckDB is imported where it is used
-        if type(error).__name__ in _OF_DUCKDB and "duckdb" in type(error).__module__:
+        if type(error).__name__ in ("IOException", "OutOfMemoryException") and "duckdb" in type(error).__module__:
             return first_line(error).rpartition("Original error: ")[2]
         if isinstance(error, MemoryError):
             return "this machine has no memory left"

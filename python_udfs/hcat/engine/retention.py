@@ -413,12 +413,11 @@ class _Deletion:
 
     def _foreign(self) -> list[tuple[str, int]]:
         """Return tables that are none of hcat's and name one of the interactions, with their rows."""
-        rule = Rule("rows", (("interaction_id", "interaction", False),))
+        stays = keep_condition(Rule("rows", (("interaction_id", "interaction", False),)), "hcat_gone")
         counted = [
             (f"{table.schema}.{table.name}", self.count(f"select count(*) from {table.path} where not {stays}"))
             for table in self.tables
             if table.rule.action == "foreign" and "interaction_id" in table.columns and not table.is_left_behind
-            for stays in [keep_condition(rule, "hcat_gone")]
         ]
         return [(name, count) for name, count in counted if count]
 

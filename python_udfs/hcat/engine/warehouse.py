@@ -219,13 +219,19 @@ def write_database(
     files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
 ) -> None:
     """Write a DuckDB file with one table per Parquet file."""
+    from pyarrow import parquet
+
     with _open_copy(path, is_new=not keep) as connection:
         for name in sorted(list_tables(connection) & set(files)):
             connection.execute(f"drop table {quote(name)}")
         # new tables take the space of those that are gone
         connection.execute("checkpoint")
         for name, file in files.items():
-            connection.execute(f"set threads = {_count_writers(file)}")
+            # two write rows, or one where their texts are long
+            metadata = parquet.read_metadata(file)
+            count_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+            is_short = count_bytes / max(metadata.num_rows, 1) * _ROWS_OF_A_GROUP <= _BYTES_OF_A_GROUP
+            connection.execute(f"set threads = {2 if is_short else 1}")
             connection.read_parquet(str(file)).create(name)
         # one transaction: a thousand comments take seconds
         connection.begin()
@@ -268,15 +274,6 @@ def list_tables(connection: Any) -> set[str]:
 def quote(name: str) -> str:
     """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _count_writers(file: Path) -> int:
-    """Return how many threads write the rows of a Parquet file to a copy: two, or one where its texts are long."""
-    from pyarrow import parquet
-
-    metadata = parquet.read_metadata(file)
-    count_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return 2 if count_bytes / max(metadata.num_rows, 1) * _ROWS_OF_A_GROUP <= _BYTES_OF_A_GROUP else 1
 
 
 def check_finished(warehouse: Warehouse) -> None:

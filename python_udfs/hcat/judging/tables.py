@@ -19,7 +19,10 @@ from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
-JUDGE_CALLS_SCHEMA = schema("string: call_id judge_key judge_task subject", *LEDGER_FIELDS)
+JUDGE_CALLS_SCHEMA = schema(
+    "string: call_id judge_key judge_task subject",
+    *LEDGER_FIELDS,
+)
 
 VERDICTS_SCHEMA = schema(
     "string: judge_key judge_task subject verdict_status detail rule_status",
@@ -136,6 +139,9 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Callable[[Sequence
         status, detail, score, count = (
             ("failed", value, None, None) if isinstance(value, str) else _conclude(row, value, similarities.get(key))
         )
+        # what the rules say where the judge was asked the same
+        given = [row[name] for name in ("answer", "reference_answer", "query_text")]
+        rule_status = check_answer(*given).status if row["judge_task"] == "correctness_llm" else None
         rows.append(
             {
                 "judge_key": key,
@@ -143,7 +149,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Callable[[Sequence
                 "subject": row["subject"],
                 "verdict_status": status,
                 "detail": detail[:_DETAIL_CHARACTERS],
-                "rule_status": _judge_by_rule(row),
+                "rule_status": rule_status,
                 "verdict_score": score,
                 "count_judged": count,
                 "is_cut": prompts.is_cut(*_texts_of(row)),
@@ -162,8 +168,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     known: dict[str, Any] = {}
     shared = {name: request[name] for name in ("judge_key", "judge_task", "subject")}
-    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
-        step = pending[0]
+    while step := next((step for step in prompts.steps_of(request, known) if step.name not in known), None):
         key = hash_text(request["judge_key"], step.name)
         named = shared | {"step": step.name}
         more, value = converse(model, named, key, *step[1:], revision=_revision(model.service))
@@ -180,8 +185,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
 def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Any] | str:
     """Return the value of every step of a request, or why one is missing."""
     known: dict[str, Any] = {}
-    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
-        step = pending[0]
+    while step := next((step for step in prompts.steps_of(request, known) if step.name not in known), None):
         call = last.get((request["judge_key"], step.name))
         if call is None:
             return f"{step.name}: not asked"
@@ -229,13 +233,6 @@ def _conclude(
         return "judged", values["correctness"], float(values["correctness"] == "correct"), 1
     (value,) = values.values()
     return "judged", f"{request['subject']} {value:g}", float(value), 1
-
-
-def _judge_by_rule(request: Mapping[str, Any]) -> str | None:
-    """Return what the rules of :mod:`hcat.metrics.answers` say where the judge was asked the same."""
-    if request["judge_task"] != "correctness_llm":
-        return None
-    return check_answer(request["answer"], request["reference_answer"], request["query_text"]).status
 
 
 def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:

@@ -391,22 +391,19 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
     """Return one exchange per turn. The last turn may find its answer and its contexts beside the conversation."""
     logged = pick(record, "conversation_id")
     conversation_id = str(call_id if logged is None else to_text(logged))
-    exchanges = []
-    for number, turn in enumerate(turns, start=1):
-        is_last = number == len(turns)
-        exchanges.append(
-            _Exchange(
-                f"{call_id}_turn_{number}",
-                "query_" + hash_text(conversation_id, str(number))[:16],
-                turn.query_text,
-                _read_answer(pick(record, "answer"), turn.answer) if is_last else turn.answer,
-                conversation_id=conversation_id,
-                turn_index=number,
-                is_last_turn=is_last,
-                turn=turn,
-            )
+    return [
+        _Exchange(
+            f"{call_id}_turn_{number}",
+            "query_" + hash_text(conversation_id, str(number))[:16],
+            turn.query_text,
+            _read_answer(pick(record, "answer"), turn.answer) if turn is turns[-1] else turn.answer,
+            conversation_id=conversation_id,
+            turn_index=number,
+            is_last_turn=turn is turns[-1],
+            turn=turn,
         )
-    return exchanges
+        for number, turn in enumerate(turns, start=1)
+    ]
 
 
 def _read_tags(record: Mapping[str, Any]) -> Any:

@@ -75,7 +75,9 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened["contexts"] = next(filter(None, found), None)
     for name in dict.fromkeys((*containers, "inputs", "outputs", "vars")):
         held, meaning = containers.get(name, opened.pop(name, None)), _CONTAINERS[name]
-        if held is not None and not _has(opened, meaning):
+        # what a container should hold, or an id that says where it is
+        names = {"query_text": ("turns", "query_text", "query_id"), "answer": ("answer", "answers")}.get(meaning, ())
+        if held is not None and names and all(pick(opened, each) is None for each in names):
             text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
             opened[meaning] = held if text is None else text
@@ -172,12 +174,6 @@ def _choice(reply: Mapping[str, Any]) -> Any:
         return text_of(choices[0])
     replies = messages_of(reply.get("output"))
     return None if replies is None else last_text(replies, ASSISTANT)
-
-
-def _has(record: Mapping[str, Any], meaning: str) -> bool:
-    """Return whether a call has what its container should hold, or says by an id where it is."""
-    names = {"query_text": ("turns", "query_text", "query_id"), "answer": ("answer", "answers")}.get(meaning)
-    return names is None or any(pick(record, name) is not None for name in names)
 
 
 def lone_text(held: Any, meaning: str) -> str | None:

@@ -69,7 +69,11 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
             "severity": "error" if row["measurement"] == _RULES["stopping"] else row["severity"],
         }
         for row in possible
-        if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in left_out
+        # who asks is known from the first build on
+        if row["measurement"] in _RULES["measurements"] and row["dimension"] != "population"
+        # enough of what a gate measures
+        if all(map(inputs.get, names.get(row["metric_name"], set())))
+        if families.get(row["metric_name"]) not in left_out
     ]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
@@ -100,13 +104,6 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         path.write_text(text, encoding="utf-8")
     needs = tuple(_say_need(row) for row in gates if row["measurement"] == _RULES["stopping"])
     return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
-
-
-def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, set[str]], inputs: Mapping[str, int]) -> bool:
-    """Return whether the logs hold what a gate measures, and enough of it."""
-    # who asks is known from the first build on
-    is_known = gate["measurement"] in _RULES["measurements"] and gate["dimension"] != "population"
-    return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], set())))
 
 
 def _say_need(gate: Mapping[str, str]) -> str:

@@ -204,7 +204,8 @@ class LanguageModel:
             document = json.loads(content)
             text, prompt, completion = self._find(document)
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            reason = f"a reply must hold {self._holds}, got {excerpt(content)!r}"
+            said = " ".join(content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace").split())
+            reason = f"a reply must hold {self._holds}, got {said!r}"
             raise AttemptError("malformed_reply", reason, status=status) from None
         return text, count_of(document.get("usage"), prompt), count_of(document.get("usage"), completion)
 
@@ -264,11 +265,6 @@ def in_waves(
             results += list(pool.map(task, work[position : position + width]))
             position += width
     return results
-
-
-def excerpt(content: bytes) -> str:
-    """Return the beginning of a reply for a message."""
-    return " ".join(content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace").split())
 
 
 def count_of(usage: Any, name: str) -> int:
