@@ -33,7 +33,9 @@ def read_reply(body: bytes, response: Response) -> Reply:
         said = " ".join(text.split())[:_ERROR_CHARACTERS]
         raise ReplyError(f"{response.error.text} says: {said}", "service_error")
     refusal = response.refusal
-    if refusal is None or not _is_same(_read_optional(refusal.path, document), refusal.equals):
+    marked = None if refusal is None else _read_optional(refusal.path, document)
+    # equal and of one type: 1 is not true
+    if refusal is None or isinstance(marked, bool) != isinstance(refusal.equals, bool) or marked != refusal.equals:
         answer = _read_text(response.answer, document, "the answer")
         retrievals = _read_retrievals(response, document)
         return Reply(answer, retrievals or (), retrievals is not None, False)
@@ -69,11 +71,6 @@ def _read_optional(path: JsonPath, document: Any) -> Any:
         return path.read(document)
     except PathError:
         return None
-
-
-def _is_same(found: Any, expected: Any) -> bool:
-    """Return whether two scalars are equal and of one type: 1 is not true."""
-    return isinstance(found, bool) == isinstance(expected, bool) and bool(found == expected)
 
 
 def _read_text(path: JsonPath, document: Any, name: str) -> str:

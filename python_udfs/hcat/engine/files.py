@@ -25,7 +25,6 @@ _OF_THE_MACHINE: Final = frozenset(
         errno.ENOTDIR,
     }
 )
-_OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
 #: Rights that the group and all others have.
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -90,6 +89,11 @@ def append(descriptor: int, data: bytes) -> None:
         raise
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, or its kind."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def explain_failure(error: BaseException | None) -> str | None:
     """Return in one line what a machine could not do, for instance write to a full disk; None for any other error."""
     while error is not None:
@@ -97,8 +101,8 @@ def explain_failure(error: BaseException | None) -> str | None:
             name = error.filename2 or error.filename
             return f"cannot use {name}: {error.strerror}" if name else str(error.strerror)
         # by name: DuckDB is imported where it is used
-        if type(error).__name__ in _OF_DUCKDB and "duckdb" in type(error).__module__:
-            return str(error).strip().splitlines()[0].rpartition("Original error: ")[2]
+        if type(error).__name__ in ("IOException", "OutOfMemoryException") and "duckdb" in type(error).__module__:
+            return first_line(error).rpartition("Original error: ")[2]
         if isinstance(error, MemoryError):
             return "this machine has no memory left"
         error = error.__cause__ or error.__context__

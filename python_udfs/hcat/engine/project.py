@@ -9,12 +9,6 @@ from typing import Any, Final
 from hcat.engine.staging import read_variables
 from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError
 
-#: Folder of the reports and of the published copies, where a project names none.
-_DEFAULT_FOLDER: Final = "warehouse"
-
-#: Settings of a target that are read; others may need environment variables that only dbt has.
-_READ_OF_A_TARGET: Final = ("type", "path", "schema")
-
 #: dbt as a process of its own: it changes folders and keeps state. A parsed project is many objects, which all stay:
 #: looking for garbage among them as often as Python does by default takes a fifteenth of a small build.
 DBT: Final = (
@@ -28,9 +22,10 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     """Return where the build of a project lies."""
     settings = _read_yaml(project / "dbt_project.yml")
     profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
-    named, output = read_target(project, profile_name, target, profiles, _READ_OF_A_TARGET)
+    # other settings of a target may need environment variables that only dbt has
+    named, output = read_target(project, profile_name, target, profiles, ("type", "path", "schema"))
     given = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
-    folder = project / str(render_setting(given or _DEFAULT_FOLDER))
+    folder = project / str(render_setting(given or "warehouse"))
     if output["type"] == "duckdb":
         # a build that names no file is in memory, and nothing of it can be read
         database = project / str(output.get("path", ":memory:"))

@@ -67,9 +67,6 @@ class Parts:
     count_rows: int
     conditions: Sequence[str]
 
-    def relations(self) -> Iterator[Any]:
-        return (self.relation.filter(condition).order(self.columns) for condition in self.conditions)
-
 
 def is_distributed(thing: Any) -> bool:
     """Return whether a relation or session belongs to Spark, without importing Spark."""
@@ -84,8 +81,8 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.RecordBatch]:
     """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
     if isinstance(relation, Parts):
-        for part in relation.relations():
-            yield from read_batches(part, batch_rows)
+        for condition in relation.conditions:
+            yield from read_batches(relation.relation.filter(condition).order(relation.columns), batch_rows)
         return
     if is_distributed(relation):
         yield from rebatch(_fetch_by_task(relation), batch_rows)
@@ -176,10 +173,7 @@ def from_name(session: Any, name: str) -> Any:
         raise LookupError(f"'{name}' is no table of the warehouse") from error
 
 
-SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
-
-
-def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
+def select_runner(session: Any, maximum_rows: int) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
     """Return a function that runs exactly one SELECT with bound parameters and returns at most so many rows."""
     import duckdb
 

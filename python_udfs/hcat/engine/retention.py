@@ -41,10 +41,6 @@ from hcat.engine.warehouse import Place, WarehouseError, list_tables, open_for_w
 
 #: Rows that name an id of this deletion, by kind and hash; kept until the copies beside the database are done.
 PENDING: Final = "hcat_deletion_pending"
-#: Tables that a build of this version makes, empty, and that the commands fill.
-_LEDGER: Final = (TOMBSTONES, "hcat_deletion_log")
-#: Kinds of ids of which later records are not landed.
-_KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
 
 _FILES_SHOWN: Final = 20
 
@@ -113,7 +109,10 @@ def finish_deletion(place: Place) -> bool:
     if not place.is_local or not place.database.is_file():
         return False
     with open_for_writing(place) as connection:
-        _remove_unfinished(place)
+        # the new file of a command that was killed holds nothing that was to be deleted
+        path = place.database.resolve()
+        for rest in path.parent.glob(f".{escape(path.name)}.writing*"):
+            rest.unlink()
         is_pending = PENDING in list_tables(connection)
         if is_pending:
             _finish(connection, place)
@@ -170,7 +169,8 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
             for space, name, columns in connection.execute(_LIST_TABLES).fetchall()
         ]
         deletion = _Deletion(connection, place, schema, tables, is_dry_run)
-        if not all(map(deletion.has, _LEDGER)):
+        # a build of this version makes them, empty
+        if not (deletion.has(TOMBSTONES) and deletion.has("hcat_deletion_log")):
             raise WarehouseError(f"{place.database} knows no deletions yet: build once with this version of hcat")
         if not deletion.has(LANDED):
             raise WarehouseError(f"{place.database} was made by an earlier version: run `hcat upgrade` and build")
@@ -303,18 +303,14 @@ class _Deletion:
 
     def _find_unread(self, ids: Sequence[str]) -> None:
         """Write the table of unreadable records that name one of the ids: nobody can say whose they are."""
-        import pyarrow as pa
-
         spelled = [(name, spelling) for name in ids for spelling in sorted(spell(name))]
         self._spellings = [spelling.encode("utf-8", "surrogatepass") for _, spelling in spelled]
-        names, spellings = ([pair[place] for pair in spelled] for place in (0, 1))
-        table = pa.table({"interaction_id": pa.array(names, pa.string()), "spelling": pa.array(spellings, pa.string())})
-        self.connection.register("hcat_spelled", table)
         self.connection.execute(
-            "create temp table hcat_unread as select record_id, hcat_spelled.interaction_id"
-            f" from {LANDED} inner join hcat_spelled on contains(unread_record, spelling)"
+            f"create temp table hcat_unread as select record_id, spelled.interaction_id from {LANDED} inner join"
+            " (select unnest($1::varchar[]) as interaction_id, unnest($2::varchar[]) as spelling) as spelled"
+            " on contains(unread_record, spelling)",
+            [[name for name, _ in spelled], [spelling for _, spelling in spelled]],
         )
-        self.connection.unregister("hcat_spelled")
 
     def name_left(self, *, is_done: bool) -> list[tuple[str, str]]:
         """Return lines on the files beside the database that nobody writes anew and that may hold what goes."""
@@ -369,7 +365,8 @@ class _Deletion:
         """Delete, unless the run is dry, and return what was done in lines."""
         self._count()
         said = [("would delete" if self.is_dry_run else "deleted", self._describe())]
-        said += [("records", ", ".join(f"{name} {count:,}" for name, count in self._count_records()))]
+        records = self.rows(f"select entity, count(*) from {LANDED} where {_LEAVES} group by entity order by entity")
+        said += [("records", ", ".join(f"{name} {count:,}" for name, count in records))]
         if monday is not None:
             kept = "their sums stay" if self.has("int_week_sums") else "no sums stay: drift is switched off"
             said.append(("weeks", f"all before {monday}: {kept}"))
@@ -414,17 +411,13 @@ class _Deletion:
         unknown = f"; {missing:,} of {self.counts['ids']:,} ids are in no landed record" if missing else ""
         return f"{listed} (texts and queries that nothing else uses){unknown}"
 
-    def _count_records(self) -> list[tuple[str, int]]:
-        return self.rows(f"select entity, count(*) from {LANDED} where {_LEAVES} group by entity order by entity")
-
     def _foreign(self) -> list[tuple[str, int]]:
         """Return tables that are none of hcat's and name one of the interactions, with their rows."""
-        rule = Rule("rows", (("interaction_id", "interaction", False),))
+        stays = keep_condition(Rule("rows", (("interaction_id", "interaction", False),)), "hcat_gone")
         counted = [
             (f"{table.schema}.{table.name}", self.count(f"select count(*) from {table.path} where not {stays}"))
             for table in self.tables
             if table.rule.action == "foreign" and "interaction_id" in table.columns and not table.is_left_behind
-            for stays in [keep_condition(rule, "hcat_gone")]
         ]
         return [(name, count) for name, count in counted if count]
 
@@ -437,7 +430,7 @@ class _Deletion:
                 self.connection.execute(f"insert into {new}.{table.path} {_select_rest(table)}")
         schema = f"{new}.{quote(self.schema)}"
         # a query that was pruned may be sent again with a later test set: only the records that were read are out
-        kinds = [kind for kind in _KINDS_OF_TOMBSTONES if command == "forget" or kind != "query"]
+        kinds = ["interaction", "trace", "record", *(["query"] if command == "forget" else [])]
         entities = [entity for entity, (_, kind) in LANDED_IDS.items() if kind == "query"]
         self.connection.execute(
             f"insert into {schema}.hcat_deletions by name"
@@ -556,13 +549,6 @@ def _write_anew(deletion: _Deletion, fill: Any) -> None:
         finally:
             connection.execute("detach hcat_new")
         path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
-
-
-def _remove_unfinished(place: Place) -> None:
-    """Remove the new file of a command that was killed; it holds nothing that was to be deleted."""
-    path = place.database.resolve()
-    for rest in path.parent.glob(f".{escape(path.name)}.writing*"):
-        rest.unlink()
 
 
 def _finish(connection: Any, place: Place) -> list[str]:

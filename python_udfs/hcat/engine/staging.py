@@ -81,7 +81,11 @@ class Staging:
         self._connection.execute("set TimeZone = 'UTC'")
         self._models = {path.stem: path for path in (project / "models" / "staging").rglob("*.sql")}
         self._environment = self._make_environment()
-        self._undefined = self._list_macros()
+        # the texts of the project's macros by their names, each macro by itself
+        self._undefined: dict[str, str] = {}
+        for path in sorted((project / "macros").rglob("*.sql")):
+            for text in re.split(r"(?={%-? macro )", path.read_text(encoding="utf-8")):
+                self._undefined |= dict.fromkeys(re.findall(r"{%-? macro (\w+)\(", text), text)
 
     def add(self, name: str, rows: pa.Table) -> None:
         """Add a table, for instance of landed rows."""
@@ -139,14 +143,6 @@ class Staging:
             "config": lambda **settings: "",
         }
         return environment
-
-    def _list_macros(self) -> dict[str, str]:
-        """Return the texts of the project's macros by their names, each macro by itself."""
-        texts: dict[str, str] = {}
-        for path in sorted((self._project / "macros").rglob("*.sql")):
-            for text in re.split(r"(?={%-? macro )", path.read_text(encoding="utf-8")):
-                texts |= dict.fromkeys(re.findall(r"{%-? macro (\w+)\(", text), text)
-        return texts
 
     def _define(self, text: str) -> None:
         """Define the macros that a text uses, those that others use first; once each."""

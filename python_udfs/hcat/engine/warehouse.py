@@ -1,5 +1,6 @@
 """Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import explain_failure
+from hcat.engine.files import explain_failure, first_line
 
 Row = dict[str, Any]
 
@@ -166,9 +167,7 @@ def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`."""
     with _connect(warehouse, is_written=False) as connection:
         columns = {table: frozenset(names) for table, names in connection.execute(_LIST_COLUMNS).fetchall()}
-        left_behind: dict[str, str] = {}
-        if "published_tables" in columns:
-            left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
+        left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall()) if "published_tables" in columns else {}
         known = {table: names for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
 
@@ -191,7 +190,7 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
             connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
         yield connection
     except duckdb.Error as error:
-        told = explain_failure(error) or f"{path} does not fit this version of hcat: {_first_line(error)}"
+        told = explain_failure(error) or f"{path} does not fit this version of hcat: {first_line(error)}"
         raise WarehouseError(told) from error
     finally:
         connection.close()
@@ -220,13 +219,19 @@ def write_database(
     files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
 ) -> None:
     """Write a DuckDB file with one table per Parquet file."""
+    from pyarrow import parquet
+
     with _open_copy(path, is_new=not keep) as connection:
         for name in sorted(list_tables(connection) & set(files)):
             connection.execute(f"drop table {quote(name)}")
         # new tables take the space of those that are gone
         connection.execute("checkpoint")
         for name, file in files.items():
-            connection.execute(f"set threads = {_count_writers(file)}")
+            # two write rows, or one where their texts are long
+            metadata = parquet.read_metadata(file)
+            count_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+            is_short = count_bytes / max(metadata.num_rows, 1) * _ROWS_OF_A_GROUP <= _BYTES_OF_A_GROUP
+            connection.execute(f"set threads = {2 if is_short else 1}")
             connection.read_parquet(str(file)).create(name)
         # one transaction: a thousand comments take seconds
         connection.begin()
@@ -271,15 +276,6 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _count_writers(file: Path) -> int:
-    """Return how many threads write the rows of a Parquet file to a copy: two, or one where its texts are long."""
-    from pyarrow import parquet
-
-    metadata = parquet.read_metadata(file)
-    count_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return 2 if count_bytes / max(metadata.num_rows, 1) * _ROWS_OF_A_GROUP <= _BYTES_OF_A_GROUP else 1
-
-
 def check_finished(warehouse: Warehouse) -> None:
     """Raise an error if there is no whole build: none was made here, or the last one was killed."""
     last = read_last_event(warehouse)
@@ -316,8 +312,6 @@ def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | 
 
 def prepare_database(path: Path) -> None:
     """Make the folder of a database that a build is about to open, and make sure that it can be written."""
-    import os
-
     import duckdb
 
     try:
@@ -345,8 +339,4 @@ def _explain_connection(path: Path, error: Exception) -> str:
         process = re.search(r"PID (\d+)", message)
         who = f"another process (PID {process[1]})" if process else "another process"
         return f"{who} writes {path}: wait until it ends, or read the published copy {path.parent / 'published'}"
-    return f"{path} cannot be opened: {_first_line(error)}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return f"{path} cannot be opened: {first_line(error)}"

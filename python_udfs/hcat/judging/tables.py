@@ -33,9 +33,6 @@ VERDICTS_SCHEMA = schema(
 
 _DETAIL_CHARACTERS = 400
 
-#: Texts -> unit vectors, shape (n_texts, n_dimensions).
-Embed = Callable[[Sequence[str]], Vectors]
-
 
 def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Service]:
     """Return the judges of a build by what their metrics end in: the endpoint of the build, and those of a list.
@@ -108,7 +105,7 @@ def judge_pending(
             yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
 
-def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table:
+def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Callable[[Sequence[str]], Vectors]) -> pa.Table:
     """Return one verdict per judge_key, read from the ledger (schema :data:`VERDICTS_SCHEMA`).
 
     Parameters
@@ -118,7 +115,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
     calls : Table
         Rows of int_judge_calls; those of other requests are left out.
     embed : callable
-        Called once, with the queries and generated questions, and not at all where there are none.
+        Texts -> unit vectors; called once, with the queries and generated questions, if there are any.
     """
     last: dict[tuple[str, str], dict[str, Any]] = {
         (call["judge_key"], call["step"]): call for call in calls.to_pylist() if call["is_last"]
@@ -142,6 +139,9 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
         status, detail, score, count = (
             ("failed", value, None, None) if isinstance(value, str) else _conclude(row, value, similarities.get(key))
         )
+        # what the rules say where the judge was asked the same
+        given = [row[name] for name in ("answer", "reference_answer", "query_text")]
+        rule_status = check_answer(*given).status if row["judge_task"] == "correctness_llm" else None
         rows.append(
             {
                 "judge_key": key,
@@ -149,7 +149,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
                 "subject": row["subject"],
                 "verdict_status": status,
                 "detail": detail[:_DETAIL_CHARACTERS],
-                "rule_status": _judge_by_rule(row),
+                "rule_status": rule_status,
                 "verdict_score": score,
                 "count_judged": count,
                 "is_cut": prompts.is_cut(*_texts_of(row)),
@@ -168,8 +168,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     known: dict[str, Any] = {}
     shared = {name: request[name] for name in ("judge_key", "judge_task", "subject")}
-    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
-        step = pending[0]
+    while step := next((step for step in prompts.steps_of(request, known) if step.name not in known), None):
         key = hash_text(request["judge_key"], step.name)
         named = shared | {"step": step.name}
         more, value = converse(model, named, key, *step[1:], revision=_revision(model.service))
@@ -186,8 +185,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
 def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Any] | str:
     """Return the value of every step of a request, or why one is missing."""
     known: dict[str, Any] = {}
-    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
-        step = pending[0]
+    while step := next((step for step in prompts.steps_of(request, known) if step.name not in known), None):
         call = last.get((request["judge_key"], step.name))
         if call is None:
             return f"{step.name}: not asked"
@@ -235,13 +233,6 @@ def _conclude(
         return "judged", values["correctness"], float(values["correctness"] == "correct"), 1
     (value,) = values.values()
     return "judged", f"{request['subject']} {value:g}", float(value), 1
-
-
-def _judge_by_rule(request: Mapping[str, Any]) -> str | None:
-    """Return what the rules of :mod:`hcat.metrics.answers` say where the judge was asked the same."""
-    if request["judge_task"] != "correctness_llm":
-        return None
-    return check_answer(request["answer"], request["reference_answer"], request["query_text"]).status
 
 
 def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:

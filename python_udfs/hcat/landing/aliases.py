@@ -59,8 +59,7 @@ def plain_name(name: str) -> str:
 def pick(record: Mapping[str, Any], meaning: str) -> Any:
     """Return the first value that is not null under a name of a meaning."""
     for name in _NAMES[meaning]:
-        value = record.get(name)
-        if value is not None:
+        if (value := record.get(name)) is not None:
             return value
     return None
 

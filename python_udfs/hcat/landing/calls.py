@@ -7,7 +7,8 @@ conversation and the number of the turn.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -36,7 +37,6 @@ CALLS = "calls"
 #: Entities that calls hold.
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
-_PREDICTIONS = ("prediction", "pred", "predicted_answer", "generated_answer")
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -98,15 +98,16 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if {"description", "agent"} <= plain.keys():
         # of a task of an agent: how its answer should look
         plain.pop("expected_output", None)
-    said = (plain.get(name) for name in _PREDICTIONS)
+    said = (plain.get(name) for name in ("prediction", "pred", "predicted_answer", "generated_answer"))
     if pick(plain, "reference_answer") is None and any(isinstance(text, str) and " " in text.strip() for text in said):
         # beside a text that was predicted stands what should have been answered
         plain = _as_gold(plain)
     record = _open(plain)
     if marks := marks_of_spans(record):
         raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
-    call_id = _given_id(record)
-    if call_id is None:
+    given = (record[name] for name in ("interaction_id", *KEY_ALIASES) if record.get(name) is not None)
+    call_id = next(given, pick(record, "interaction_id"))
+    if call_id is None or (isinstance(call_id, str) and not call_id.strip()):
         # equal for equal calls, whatever their file and the order of their keys
         content = hash_text(_WRITE_CONTENT(call))
         seen = Counter() if seen is None else seen
@@ -184,16 +185,11 @@ def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     for each in (each for level in levels_of(said) for each in level):
         held = each if isinstance(each, list) else [each]
         found = [_join_parts(inner) for inner in held if isinstance(inner, Mapping)]
-        if len(found) > 1 and all(map(_is_split, found)):
+        if len(found) > 1 and all(all(brings(call, in_steps=True)) for inner in found for call in records_of(inner)):
             return [{**own, **call} for inner in found for call in records_of(inner)]
         if any(all(brings(inner)) for inner in found):
             return [{**own, **inner} for inner in found]
     return [record]
-
-
-def _is_split(record: Mapping[str, Any]) -> bool:
-    """Return whether each call that a record holds has a query and an answer."""
-    return all(all(brings(call, in_steps=True)) for call in records_of(record))
 
 
 def _plain_values(value: Any) -> Any:
@@ -305,18 +301,6 @@ def brings(call: Mapping[str, Any], readable: bool = False, in_steps: bool = Fal
     return has_query or is_whole, has_answer or is_whole
 
 
-def _given_id(record: Mapping[str, Any]) -> Any:
-    names = ("interaction_id", *KEY_ALIASES)
-    found = next((record[name] for name in names if record.get(name) is not None), None)
-    found = pick(record, "interaction_id") if found is None else found
-    return None if isinstance(found, str) and not found.strip() else found
-
-
-def make_query_id(text: str) -> str:
-    """Return the id of a query that has none: a hash of its text, whatever its case and its blanks."""
-    return "query_" + hash_text(" ".join(text.casefold().split()))[:16]
-
-
 def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     """Return what a call holds: one exchange, one per sample of the answer, or one per turn of a conversation."""
     messages = find_messages(record)
@@ -331,7 +315,8 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     query_text = _scalar(last.query_text if turns and not has_query else pick(record, "query_text"), "query")
     query_id = pick(record, "query_id")
     if query_id is None and query_text is not None and query_text.strip():
-        query_id = make_query_id(query_text)
+        # of its text, whatever its case and its blanks
+        query_id = "query_" + hash_text(" ".join(query_text.casefold().split()))[:16]
     if samples is not None and not isinstance(samples, list):
         raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
@@ -406,22 +391,19 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
     """Return one exchange per turn. The last turn may find its answer and its contexts beside the conversation."""
     logged = pick(record, "conversation_id")
     conversation_id = str(call_id if logged is None else to_text(logged))
-    exchanges = []
-    for number, turn in enumerate(turns, start=1):
-        is_last = number == len(turns)
-        exchanges.append(
-            _Exchange(
-                f"{call_id}_turn_{number}",
-                "query_" + hash_text(conversation_id, str(number))[:16],
-                turn.query_text,
-                _read_answer(pick(record, "answer"), turn.answer) if is_last else turn.answer,
-                conversation_id=conversation_id,
-                turn_index=number,
-                is_last_turn=is_last,
-                turn=turn,
-            )
+    return [
+        _Exchange(
+            f"{call_id}_turn_{number}",
+            "query_" + hash_text(conversation_id, str(number))[:16],
+            turn.query_text,
+            _read_answer(pick(record, "answer"), turn.answer) if turn is turns[-1] else turn.answer,
+            conversation_id=conversation_id,
+            turn_index=number,
+            is_last_turn=turn is turns[-1],
+            turn=turn,
         )
-    return exchanges
+        for number, turn in enumerate(turns, start=1)
+    ]
 
 
 def _read_tags(record: Mapping[str, Any]) -> Any:
@@ -470,8 +452,10 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
         "sample_index": exchange.sample_index,
         "tags": _read_tags(record),
     }
-    if _found_nothing(record, exchange):
-        held["count_retrieved"] = 0
+    # no record of retrievals tells of an empty list; an error is said once, as the reason of the retrieval
+    with suppress(RecordError):
+        if _contexts_of(record, exchange) == []:
+            held["count_retrieved"] = 0
     yield {name: held[name] for name in ENTITIES["interactions"].columns if held[name] is not None}
 
 
@@ -510,16 +494,6 @@ def _contexts_of(record: Mapping[str, Any], exchange: _Exchange) -> Any:
     return exchange.turn.contexts if contexts is None else contexts
 
 
-def _found_nothing(record: Mapping[str, Any], exchange: _Exchange) -> bool:
-    """Return whether the log says that nothing was retrieved: an empty list, which no record of retrievals can tell."""
-    try:
-        contexts = _contexts_of(record, exchange)
-    except RecordError:
-        # said once, as the reason of the retrieval
-        return False
-    return isinstance(contexts, list) and not contexts
-
-
 def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
     contexts = _contexts_of(record, exchange)
     if contexts is None:
@@ -542,15 +516,10 @@ def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
         return
     if not isinstance(identifiers, list):
         raise RecordError(f"reference_context_ids must be a list, got {json_kind(identifiers)}")
-    yield from judge_relevant(exchange.query_id, identifiers)
-
-
-def judge_relevant(query_id: Any, identifiers: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Yield a relevance judgement of grade 1 per passage, once each; lists inside the list are read through."""
     flat = chain.from_iterable(item if isinstance(item, list) else [item] for item in identifiers)
     ids = (read_context(each).get("chunk_id") if isinstance(each, Mapping) else each for each in flat)
     for identifier in dict.fromkeys(str(each) for each in ids if each is not None):
-        yield {"query_id": query_id, "chunk_id": identifier, "grade": 1}
+        yield {"query_id": exchange.query_id, "chunk_id": identifier, "grade": 1}
 
 
 def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:

@@ -61,15 +61,15 @@ def check_logs(
     warehouse: Path | None = None,
     mask: Callable[[str], str] = str,
 ) -> Check:
-    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both.
-
-    `mask` takes personal data out of the first record, which is shown.
-    """
+    """Return what a build would make of a folder, of tables, or of both; ``mask`` is for the record that is shown."""
     tables = tables or {}
     project = project or find_project(start)
     variables = read_variables(project, start)
     staging = Staging(project, variables)
-    sources = _list_sources(folder, tables)
+    found = {entity: find_files(folder, entity) if folder and folder.is_dir() else [] for entity in ENTITIES}
+    files = {entity: [path.relative_to(folder or "").as_posix() for path in paths] for entity, paths in found.items()}
+    # the names of the files or the table of each entity
+    sources = files | {entity: [name] for entity, name in tables.items()}
     problems: list[str] = []
     staging.add("landed_records", RECORDS.empty_table())
     # unreadable records that are counted and not looked at
@@ -101,13 +101,6 @@ def check_logs(
         *_describe_next(folder, tables, inputs["interactions"], (start / "dbt_project.yml").is_file()),
     ]
     return Check(tuple(lines), inputs, tuple(metric["metric_name"] for metric in scored))
-
-
-def _list_sources(folder: Path | None, tables: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the names of the files or the table of each entity."""
-    found = {entity: find_files(folder, entity) if folder and folder.is_dir() else [] for entity in ENTITIES}
-    files = {entity: [path.relative_to(folder or "").as_posix() for path in paths] for entity, paths in found.items()}
-    return files | {entity: [name] for entity, name in tables.items()}
 
 
 def _read_tables(tables: Mapping[str, str], warehouse: Path | None) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -186,13 +179,11 @@ def _describe_first(
 ) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
     for first in staging.rows(_QUERIES["read_first"]):
-        # personal data is sought far beyond what is shown, and not in megabytes
-        masked = (
-            (name, mask(str(value)[: 40 * _SHOWN_CHARACTERS])) for name, value in first.items() if value is not None
-        )
-        shown = ((name, clean_label(text, _SHOWN_CHARACTERS)) for name, text in masked)
-        for place, (name, text) in enumerate(shown):
-            yield "" if place else "first record", f"{name}: {text}"
+        given = ((name, str(value)) for name, value in first.items() if value is not None)
+        for place, (name, text) in enumerate(given):
+            # personal data is sought far beyond what is shown, and not in megabytes
+            masked = mask(text[: 40 * _SHOWN_CHARACTERS])
+            yield "" if place else "first record", f"{name}: {clean_label(masked, _SHOWN_CHARACTERS)}"
         found = f"{inputs['queries']:,} distinct {'query' if inputs['queries'] == 1 else 'queries'}"
         yield "", f"{inputs['interactions']:,} {'record' if inputs['interactions'] == 1 else 'records'}, {found}"
     (templates,) = staging.rows(_QUERIES["count_templates"].format(shortest=PASSAGE_CHARACTERS))

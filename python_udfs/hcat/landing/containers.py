@@ -5,6 +5,7 @@ What the call itself says goes first, under whatever name. A text of a container
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -74,7 +75,9 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened["contexts"] = next(filter(None, found), None)
     for name in dict.fromkeys((*containers, "inputs", "outputs", "vars")):
         held, meaning = containers.get(name, opened.pop(name, None)), _CONTAINERS[name]
-        if held is not None and not _has(opened, meaning):
+        # what a container should hold, or an id that says where it is
+        names = {"query_text": ("turns", "query_text", "query_id"), "answer": ("answer", "answers")}.get(meaning, ())
+        if held is not None and names and all(pick(opened, each) is None for each in names):
             text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
             opened[meaning] = held if text is None else text
@@ -173,15 +176,6 @@ def _choice(reply: Mapping[str, Any]) -> Any:
     return None if replies is None else last_text(replies, ASSISTANT)
 
 
-def _has(record: Mapping[str, Any], meaning: str) -> bool:
-    """Return whether a call has what its container should hold, or says by an id where it is."""
-    if meaning == "query_text":
-        return pick(record, "turns") is not None or any(
-            pick(record, name) is not None for name in (meaning, "query_id")
-        )
-    return meaning != "answer" or any(pick(record, name) is not None for name in ("answer", "answers"))
-
-
 def lone_text(held: Any, meaning: str) -> str | None:
     """Return the only text of a container, if its name or its look does not say that it is something else."""
     if not isinstance(held, Mapping) or len(held) != 1:
@@ -214,14 +208,10 @@ def _squeeze(text: str) -> str:
 
 def _passages(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the texts of the contexts of a call that can be read."""
-    try:
+    contexts = None
+    with suppress(RecordError):
         contexts = find_contexts(record)
-    except RecordError:
-        return
     for context in contexts if isinstance(contexts, list) else ():
-        try:
-            text = read_context(context).get("text")
-        except RecordError:
-            continue
-        if isinstance(text, str):
-            yield text
+        with suppress(RecordError):
+            if isinstance(text := read_context(context).get("text"), str):
+                yield text

@@ -162,8 +162,7 @@ def find_contexts(record: Mapping[str, Any]) -> Any:
 
 
 def read_context(context: Any, by_document: bool = False) -> dict[str, Any]:
-    """Return a context as columns of a retrieval, without rank. With ``by_document`` the id of its document is its own,
-    for a log whose gold names documents alone."""
+    """Return a context as columns of a retrieval; ``by_document`` of a log whose gold names documents alone."""
     if context is None or isinstance(context, str):
         marked = _MARKED_SOURCE.fullmatch(context or "")
         return {"chunk_id": marked["source"], "text": marked["context"]} if marked else {"text": context}

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
-from hcat.landing.raw_contract import first_line, json_kind, show_record, to_text, without_constants
+from hcat.engine.files import first_line
+from hcat.landing.raw_contract import json_kind, show_record, to_text, without_constants
 from hcat.language.text import clean_text
 
 #: Endings of the files that are read.

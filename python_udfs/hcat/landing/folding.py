@@ -69,9 +69,6 @@ _REMOTE: Final = "span.parent_is_remote"
 _NUMBER: Final = re.compile(r"[.][0-9]+\b", re.ASCII)
 _NUMBERS: Final = re.compile(r"[.]([0-9]+)", re.ASCII)
 
-Attribute = tuple[str, str, str]
-"""The path of a key (a number of it is ``*``), its numbers with leading zeros, and its text."""
-
 
 @dataclass(slots=True)
 class Span:
@@ -79,7 +76,8 @@ class Span:
 
     row: Mapping[str, Any]
     texts: Mapping[str, str]
-    attributes: Sequence[Attribute]
+    #: the path of a key (a number of it is ``*``), its numbers with leading zeros, and its text
+    attributes: Sequence[tuple[str, str, str]]
     has_empty_list: bool
     started: datetime | None
     ended: datetime | None
@@ -355,14 +353,11 @@ def _fold_interaction(
     root: Span, spans: Sequence[Span], used: Sequence[Mapping[str, str | None]], parents_may_be_remote: bool
 ) -> dict[str, Any]:
     """Return the interaction of a trace, or why there is none as its read_error."""
-    values: defaultdict[str, list[Value]] = defaultdict(list)
-    for span in spans:
-        for value in span.values:
-            values[value.field].append(value)
 
     def find(name: str) -> str | None:
         # of several elements the last one counts
-        last = sorted(values[name], key=lambda value: value.position, reverse=True)
+        values = (value for span in spans for value in span.values if value.field == name)
+        last = sorted(values, key=lambda value: value.position, reverse=True)
         best = min(last, key=lambda value: (value.span is not root, value.priority, *_latest(value.span)), default=None)
         return None if best is None else best.text
 

@@ -94,7 +94,8 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
     items = _with_roles(items)
     if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
         return None
-    speaks = any(role_of(each) in (USER, ASSISTANT) and not _is_empty(each) for each in items)
+    # a tool or a document of the type of a speaker has no place for a text
+    speaks = any(role_of(each) in (USER, ASSISTANT) and not each.keys().isdisjoint(_WORDS["texts"]) for each in items)
     return items if speaks else None
 
 
@@ -134,11 +135,6 @@ def _with_role(item: Any, is_one: bool) -> Any:
 
 def _is_pair(item: Any) -> bool:
     return isinstance(item, list | tuple) and len(item) == len(("role", "text")) and str(item[0]) in _ROLES
-
-
-def _is_empty(message: Mapping[str, Any]) -> bool:
-    """Return whether a message has no place for a text, as a tool or a document of the type of a speaker."""
-    return not any(name in message for name in _WORDS["texts"])
 
 
 def last_text(messages: list[Mapping[str, Any]], role: str) -> str | None:

@@ -14,7 +14,6 @@ from hcat.engine.yaml_files import load_yaml
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
 from hcat.statistics.intervals import wilson_interval
 
-_PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
 _RULES: Final = load_yaml(Path(__file__).with_suffix(".yml"))
 #: Quantile of a two-sided interval at .95, the default of hcat_confidence.
@@ -70,7 +69,11 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
             "severity": "error" if row["measurement"] == _RULES["stopping"] else row["severity"],
         }
         for row in possible
-        if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in left_out
+        # who asks is known from the first build on
+        if row["measurement"] in _RULES["measurements"] and row["dimension"] != "population"
+        # enough of what a gate measures
+        if all(map(inputs.get, names.get(row["metric_name"], set())))
+        if families.get(row["metric_name"]) not in left_out
     ]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
@@ -103,13 +106,6 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
 
 
-def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, set[str]], inputs: Mapping[str, int]) -> bool:
-    """Return whether the logs hold what a gate measures, and enough of it."""
-    # who asks is known from the first build on
-    is_known = gate["measurement"] in _RULES["measurements"] and gate["dimension"] != "population"
-    return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], set())))
-
-
 def _say_need(gate: Mapping[str, str]) -> str:
     """Return how many answers may fail where each stands for itself, so that the gate passes."""
     count, limit = int(gate["minimum_n"]), float(gate["threshold"])
@@ -123,7 +119,7 @@ def _name_of(folder: Path) -> str:
     name = re.sub(r"\W+", "_", folder.resolve().name.casefold(), flags=re.ASCII).strip("_")
     if name[:1].isdigit():
         return f"evaluation_{name}"
-    return f"{name}_evaluation".lstrip("_") if name in ("", _PACKAGE) else name
+    return f"{name}_evaluation".lstrip("_") if name in ("", "hcat") else name
 
 
 def _read_seed(path: Path) -> list[dict[str, str]]:

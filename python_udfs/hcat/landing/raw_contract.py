@@ -121,8 +121,3 @@ def show_record(record: Mapping[str, Any]) -> str:
         return to_text(dict(record)) or ""
     except (ValueError, RecursionError):
         return repr(record)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or its kind."""
-    return next(iter(str(error).splitlines()), type(error).__name__)

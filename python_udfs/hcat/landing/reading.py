@@ -277,7 +277,10 @@ def land(
     # `hcat forget` does not write on Spark yet
     is_spark = relations.is_distributed(session)
     deletions = None if is_spark else relations.read_rows(relations.from_name(session, tombstones))
-    _say_unread_files(folder)
+    unread = find_unread_files(folder) if folder and Path(folder).is_dir() else {}
+    if shown := [f"{name} (did you mean {meant}?)" if meant else name for name, meant in unread.items()]:
+        more = f" and {len(shown) - _SHOWN_FILES} more" if len(shown) > _SHOWN_FILES else ""
+        say(f"hcat: not read: {', '.join(shown[:_SHOWN_FILES])}{more}", is_error=True)
     if str(reads_spans) != "True" and SPANS not in named and (unfolded := find_files(folder, SPANS)):
         names = list_names(path.relative_to(folder).as_posix() for path in unfolded)
         say(f"hcat: not read: {names}: module spans is switched off (hcat_modules: {{spans: true}})", is_error=True)
@@ -348,15 +351,6 @@ def _say_unread(entity_name: str, place: Path, head: Iterable[RawRecord]) -> Non
         hint = gold if any(plain_name(name) == "context" for name in names) else named
         source_file = clean_text(place.as_posix())
         say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)
-
-
-def _say_unread_files(folder: str) -> None:
-    """Say on standard error which files of a folder are not read and may be meant."""
-    unread = find_unread_files(folder) if folder and Path(folder).is_dir() else {}
-    shown = [f"{name} (did you mean {meant}?)" if meant else name for name, meant in unread.items()]
-    if shown:
-        more = f" and {len(shown) - _SHOWN_FILES} more" if len(shown) > _SHOWN_FILES else ""
-        say(f"hcat: not read: {', '.join(shown[:_SHOWN_FILES])}{more}", is_error=True)
 
 
 def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:

@@ -25,7 +25,6 @@ _LONGEST_LIST_OF_NUMBERS = 100
 _DEEPEST_KEY = 40
 #: From here on a whole number of time is in nanoseconds: in microseconds it would be the year 5138.
 _FIRST_NANOSECOND = 10**17
-_EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 #: Lengths of ids in base64 with their bytes: a trace id and a span id of OpenTelemetry.
 _BASE64_IDS = {24: 16, 12: 8}
 #: Bits of the flags of an OTLP span: whether its parent is remote is known, and is true.
@@ -128,7 +127,10 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
             _flatten("resource", _plain_attributes(inner), attributes)
         elif short in ("events", "links"):
             held = read_json_in(value)
-            events = [_plain_event(each) for each in (held if isinstance(held, list | tuple) else ())]
+            events = [
+                {**each, "attributes": _plain_attributes(each.get("attributes"))} if isinstance(each, Mapping) else each
+                for each in (held if isinstance(held, list | tuple) else ())
+            ]
             _flatten(short, events, attributes)
             if messages := list(_find_messages(events)):
                 attributes["gen_ai.event.messages"] = json.dumps(messages, ensure_ascii=False)
@@ -202,11 +204,6 @@ def _plain_value(value: Any) -> Any:
     return inner
 
 
-def _plain_event(event: Any) -> Any:
-    """Return an event or link with plain attributes."""
-    return {**event, "attributes": _plain_attributes(event.get("attributes"))} if isinstance(event, Mapping) else event
-
-
 def _find_messages(events: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Yield what the events of a span say, as messages: the name of an event tells whose they are."""
     for event in events:
@@ -256,7 +253,7 @@ def _read_time(value: Any) -> Any:
         value = int(value)
     if isinstance(value, int) and value >= _FIRST_NANOSECOND:
         try:
-            moment = _EPOCH_START + timedelta(microseconds=value // 1000)
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value // 1000)
         except OverflowError:
             return str(value)
         return moment.isoformat(timespec="microseconds")

@@ -39,17 +39,15 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service(Limits):
-    """Endpoint, model and limits of a language-model service.
-
-    ``maximum_calls`` and ``maximum_tokens`` are the budget of one build: what lies beyond has the status
-    budget_exhausted, and the next build asks it. ``repairs`` is how often an invalid reply is asked for again.
-    """
+    """Endpoint, model and limits of a language-model service."""
 
     base_url: str
     model: str
+    #: of one build, as the tokens: what lies beyond has the status budget_exhausted, and the next build asks it
     maximum_calls: int = 2000
     maximum_tokens: int = 5_000_000
     reply_tokens: int = 1200
+    #: how often an invalid reply is asked for again
     repairs: int = 1
     concurrency: int = 4
     timeout_seconds: float = 120.0
@@ -206,7 +204,8 @@ class LanguageModel:
             document = json.loads(content)
             text, prompt, completion = self._find(document)
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            reason = f"a reply must hold {self._holds}, got {excerpt(content)!r}"
+            said = " ".join(content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace").split())
+            reason = f"a reply must hold {self._holds}, got {said!r}"
             raise AttemptError("malformed_reply", reason, status=status) from None
         return text, count_of(document.get("usage"), prompt), count_of(document.get("usage"), completion)
 
@@ -266,11 +265,6 @@ def in_waves(
             results += list(pool.map(task, work[position : position + width]))
             position += width
     return results
-
-
-def excerpt(content: bytes) -> str:
-    """Return the beginning of a reply for a message."""
-    return " ".join(content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace").split())
 
 
 def count_of(usage: Any, name: str) -> int:
