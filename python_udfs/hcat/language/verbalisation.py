@@ -37,6 +37,7 @@ from typing import Any, Final, NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
+from hcat.language.given_names import word_set
 from hcat.language.markup import BLANK, blank_markup, remove_blanks
 from hcat.language.text import (
     FENCE,
@@ -94,26 +95,22 @@ _CAMEL = regex.compile(
     rf"(?<=\p{{Ll}})(?=\p{{Lu}})|(?<=\p{{Lu}})(?=\p{{Lu}}(?!s\Z)\p{{Ll}})|{_SPELLINGS.pattern}(*SKIP)(*FAIL)"
 )
 _SEPARATORS = re.compile(r"[_\s]+|(?<=\w)\.(?=\w)|(?<=\w\w)-(?=\w\w)")
-_CONTAINER_WORD_LIST = """
+_CONTAINER_WORDS = word_set("""
 attribute attributes content contents data detail details document documents entries entry field fields info
 information item items list meta metadata object payload properties property record records response result results
 row rows value values
-"""
-_CONTAINER_WORDS = frozenset(_CONTAINER_WORD_LIST.split())
-_TEXT_WORD_LIST = """
+""")
+_TEXT_WORDS = word_set("""
 abstract article body chunk comment comments content contents description document excerpt message paragraph
 passage quote review reviews sentence sentences snippet story summary text texts
-"""
-_TEXT_WORDS = frozenset(_TEXT_WORD_LIST.split())
+""")
 _NAME_WORDS = frozenset(("name", "title", "label"))
-_TIME_WORD_LIST = """
+_TIME_WORDS = word_set("""
 close closed closes closing hour hours open opening opens schedule time times
 mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday
-"""
-_TIME_WORDS = frozenset(_TIME_WORD_LIST.split())
+""")
 # What a list says beside its names, so that its first row is no header.
-_VALUE_WORD_LIST = "closed false free included n/a no none open true unknown unlimited yes"
-_VALUE_WORDS = frozenset(_VALUE_WORD_LIST.split())
+_VALUE_WORDS = word_set("closed false free included n/a no none open true unknown unlimited yes")
 _TIMES = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s?[-\u2013]\s?([01]?\d|2[0-4]):([0-5]?\d))?")
 _ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")
