@@ -208,10 +208,7 @@ def _find_files(kind: str, name: str, words: Sequence[str]) -> tuple[str, str, s
 
 
 def _identify(named: tuple[str, str, str, str], device: str, dtype: str, files: Sequence[str]) -> ModelIdentity:
-    name, revision, sha256, location = named
-    return ModelIdentity(
-        hash_text(name, revision, sha256, dtype, *files), name, revision, sha256, device, dtype, location
-    )
+    return ModelIdentity(hash_text(*named[:3], dtype, *files), *named[:3], device, dtype, named[3])
 
 
 def read_card(shipped: Shipped) -> dict[str, Any]:

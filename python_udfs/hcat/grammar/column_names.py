@@ -4,39 +4,27 @@ import re
 from collections.abc import Sequence
 
 from hcat.grammar.schema import Column, Schema, Table
+from hcat.language.given_names import word_set
 from hcat.language.verbalisation import split_camel
 
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
-_IDENTIFIER_WORDS_LIST = """
-id ids uid uuid guid key keys hash pk fk sk nk oid rowid checksum etag md5 sha
-"""
-_IDENTIFIER_WORDS = frozenset(_IDENTIFIER_WORDS_LIST.split())
-_TECHNICAL_WORDS_LIST = """
-dbt etl elt ingested ingestion loaded sys sysdate rowversion surrogate
-"""
-_TECHNICAL_WORDS = frozenset(_TECHNICAL_WORDS_LIST.split())
-_HANDLED_LIST = "created updated modified inserted deleted changed synced extracted processed"
-_TECHNICAL_ENDS = frozenset(
-    (
-        *((verb, "at") for verb in _HANDLED_LIST.split()),
-        ("row", "number"),
-        ("row", "version"),
-        ("valid", "from"),
-        ("valid", "to"),
-    )
-)
-_VOID_WORDS_LIST = """
+_IDENTIFIER_WORDS = word_set("id ids uid uuid guid key keys hash pk fk sk nk oid rowid checksum etag md5 sha")
+_TECHNICAL_WORDS = word_set("dbt etl elt ingested ingestion loaded sys sysdate rowversion surrogate")
+_HANDLED = word_set("created updated modified inserted deleted changed synced extracted processed")
+_TECHNICAL_ENDS = {(verb, "at") for verb in _HANDLED} | {
+    ("row", "number"),
+    ("row", "version"),
+    ("valid", "from"),
+    ("valid", "to"),
+}
+_VOID_WORDS = word_set("""
 attr attribute aux c col cols column columns data dim f field fields fld flag foo info item misc num obj object
 other raw str temp text tmp v val value values var x y z
-"""
-_VOID_WORDS = frozenset(_VOID_WORDS_LIST.split())
+""")
 # numbers that people say although they are keys
 _SPOKEN_ENDS = frozenset(("code", "number", "year"))
 # abbreviations of banks that have no vowel and are words to a customer
-_ABBREVIATIONS_LIST = """
-atm bsb cfd crm fx gdp kpi ltv lgd npl pd pps sms ssn vat
-"""
-_KNOWN_WORDS = _IDENTIFIER_WORDS | frozenset(_ABBREVIATIONS_LIST.split())
+_KNOWN_WORDS = _IDENTIFIER_WORDS | word_set("atm bsb cfd crm fx gdp kpi ltv lgd npl pd pps sms ssn vat")
 
 
 def split_words(name: str) -> list[str]:

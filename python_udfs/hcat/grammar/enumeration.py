@@ -92,6 +92,5 @@ def _templates_of(
                     if not leaves <= used:
                         continue
                     template = canonical_template(tables, joins, selected, conditions)
-                    checks = list(check_logic(template, schema, wanted, ()))
-                    if all(check.outcome == "met" for check in checks):
+                    if all(check.outcome == "met" for check in check_logic(template, schema, wanted, ())):
                         yield template

@@ -23,9 +23,7 @@ def write_value(value: Value) -> str:
         return value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float | decimal.Decimal):
+    if isinstance(value, int | float | decimal.Decimal):
         if not math.isfinite(value):
             raise ValueError(f"a value must be finite, got {value}")
         # 1.50 and 1.5, 2.0 and 2 are one number
@@ -87,10 +85,8 @@ def _key(value: Value) -> str:
 
 def _distinct(values: Iterable[Value | None]) -> dict[str, Value]:
     """Return the values that are not null by their keys, in the order of the keys."""
-    found: dict[str, Value] = {}
-    for value in values:
-        if value is not None:
-            found.setdefault(_key(value), value)
+    # from behind, so that the first of equal values stays
+    found = {_key(value): value for value in reversed(list(values)) if value is not None}
     return dict(sorted(found.items()))
 
 

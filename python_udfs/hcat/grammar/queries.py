@@ -115,12 +115,9 @@ def write_literal(value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, datetime.datetime):
-        return f"timestamp '{value.isoformat(sep=' ')}'"
-    if isinstance(value, datetime.date):
-        return f"date '{value.isoformat()}'"
-    if isinstance(value, datetime.time):
-        return f"time '{value.isoformat()}'"
+    for kind, name in ((datetime.datetime, "timestamp"), (datetime.date, "date"), (datetime.time, "time")):
+        if isinstance(value, kind):
+            return f"{name} '{value}'"
     write_value(value)  # refuses what is not finite
     return str(value)
 

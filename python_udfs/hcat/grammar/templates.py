@@ -203,14 +203,8 @@ def _write_texts(
                 status, detail = "used", None
                 count += 1
                 taken.add(key)
-            row: dict[str, Any] = {"text_id": text_id, "text_template_id": text_template_id, "style": style}
-            row |= {
-                "hypothesis": HYPOTHESIS_OF[style],
-                "origin": origin,
-                "text_status": status,
-                "status_detail": detail,
-            }
-            rows.setdefault(text_id, row | {"text_template": text})
+            row = (text_id, text_template_id, HYPOTHESIS_OF[style], style, origin, status, detail, text)
+            rows.setdefault(text_id, dict(zip(TEXT_SCHEMA.names[:-1], row, strict=True)))
     _drop_unbalanced(rows.values(), wanted)
     return list(rows.values())
 

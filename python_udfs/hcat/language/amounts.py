@@ -268,13 +268,9 @@ def add_amount(scan: Scan, amount: Amount) -> None:
     if amount.sign == "-" and (minus := _MINUS_WORD.search(scan.lower, max(0, start - _CHARACTERS_OF_A_CAUSE), start)):
         claim(*minus.span(), scan.claimed)
     is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
-    if not is_plain:
-        value = digits  # the number of a section, an account or a telephone: a leading zero counts
-    elif unit == "bp":
-        value = shift_decimal(digits, shift - 2)
-    else:
-        value = shift_decimal(digits, shift)
     is_basis_point = unit == "bp"
+    # in the number of a section, an account or a telephone a leading zero counts
+    value = shift_decimal(digits, shift - 2 * is_basis_point) if is_plain else digits
     if is_basis_point:
         unit, shift = "%", 0
     if unit in ("", "word") and amount.measure and is_plain:

@@ -119,9 +119,7 @@ def _extract_features(text: str) -> TextFeatures:
     if has_digit:
         entity_mentions.extend(find_identifiers(text, scan.claimed))
     has_number_words = not cues.isdisjoint(NUMBER_CUES)
-    ratios: dict[int, tuple[str, ...]] = {}
-    if has_digit or has_number_words:
-        ratios = find_ratios(scan)
+    ratios = find_ratios(scan) if has_digit or has_number_words else {}
     if not cues.isdisjoint(FRACTION_CUES):
         find_parts(scan)
     amounts: list[Amount] = []

@@ -34,10 +34,9 @@ def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
         beginning = text[:_CHARACTERS]
         language, probability = identifier.classify(beginning)
         letters = sum(character.isalpha() for character in beginning)
-        rows.append((passage_id, language, float(probability), letters))
-    columns = zip(*rows, strict=True) if rows else [[]] * len(LANGUAGE_SCHEMA)
-    arrays = [pa.array(column, entry.type) for column, entry in zip(columns, LANGUAGE_SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=LANGUAGE_SCHEMA)
+        row = (passage_id, language, float(probability), letters)
+        rows.append(dict(zip(LANGUAGE_SCHEMA.names, row, strict=True)))
+    return pa.RecordBatch.from_pylist(rows, schema=LANGUAGE_SCHEMA)
 
 
 @cache

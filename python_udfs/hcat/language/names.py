@@ -142,15 +142,13 @@ def find_acronyms(text: str, tokens: list[tuple[int, int, str]], folded: list[st
         if segments:
             link = _acronym_link(text, tokens, folded, previous, position)
             if link is None:
-                if len(segments) > 1 or len(segments[0]) > 2:
-                    _add_acronyms(segments, acronyms)
+                _add_acronyms(segments, acronyms)
                 segments = []
         if position >= len(tokens):
             break
         surface = tokens[position][2]
         if _is_acronym(surface) or (not segments and folded[position] in STOP_WORDS):
-            if segments and (len(segments) > 1 or len(segments[0]) > 2):
-                _add_acronyms(segments, acronyms)
+            _add_acronyms(segments, acronyms)
             segments = []
             continue
         initial = folded[position][0]
@@ -207,21 +205,15 @@ def _name_mention(
     parts: tuple[str, ...]
     if has_state:
         parts = _parts_with_states(tokens, folded, members)
-        key = _STATE_NAME.sub(_state_acronym, key)
+        # or the USA, or with "of America"
+        key = _STATE_NAME.sub(lambda match: _STATES.get(match.group()) or _STATES["united states"], key)
     else:
         parts = tuple(
-            [
-                stem_part(folded[member])
-                for member in members
-                if folded[member] not in STOP_WORDS and (folded[member] not in _COURTESIES or len(members) == 1)
-            ]
+            stem_part(folded[member])
+            for member in members
+            if folded[member] not in STOP_WORDS and (folded[member] not in _COURTESIES or len(members) == 1)
         )
     yield Mention(start, end, surface, (key,), parts)
-
-
-def _state_acronym(match: re.Match[str]) -> str:
-    name = match.group()
-    return _STATES.get(name) or _STATES["united states"]  # or the USA, or with "of America"
 
 
 def _parts_with_states(tokens: list[tuple[int, int, str]], folded: list[str], members: list[int]) -> tuple[str, ...]:
@@ -274,7 +266,7 @@ def _acronym_link(
 
 def _add_acronyms(segments: list[str], acronyms: set[str]) -> None:
     """Add the acronyms of every stretch of the segments, with and without small words."""
-    if len(segments) > _SEGMENTS_OF_A_NAME or max(map(len, segments)) > _INITIALS_OF_A_NAME:
+    if len(segments) > _SEGMENTS_OF_A_NAME or max(map(len, segments), default=0) > _INITIALS_OF_A_NAME:
         return
     for first in range(0, len(segments), 2):
         for last in range(first + 1, len(segments) + 1, 2):

@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, shift_decimal
 from hcat.language.mentions import Scan, claim
@@ -57,13 +57,6 @@ _COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one m
 _CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction
 
 
-class _FractionForms(NamedTuple):
-    """The forms that support a fraction (its normal form first), and the forms that it supports."""
-
-    keys: tuple[str, ...]
-    offered: tuple[str, ...]
-
-
 def claim_tops_of_scales(scan: Scan) -> None:
     """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number."""
     if "/" not in scan.lower and "out of" not in scan.lower:
@@ -92,9 +85,9 @@ def find_ratios(scan: Scan) -> dict[int, tuple[str, ...]]:
             elif part == 1 or match["of"]:
                 scan.add(match.start(), match.end("whole"), *_fraction_forms(part, whole))
             elif not _is_rating(scan.lower, match.start(), match.end()):
-                forms = _fraction_forms(part, whole)
-                keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), forms.keys))
-                scan.offered.update(forms.offered)
+                keys, offered = _fraction_forms(part, whole)
+                keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), keys))
+                scan.offered.update(offered)
     if " in " in scan.lower or " out of " in scan.lower:
         for match in _RATIO.finditer(scan.lower):
             before = _RATIO_COUNT.search(scan.lower, max(0, match.start() - _COUNT_CHARACTERS), match.start())
@@ -103,12 +96,12 @@ def find_ratios(scan: Scan) -> dict[int, tuple[str, ...]]:
             part, whole = _count(before["part"]), _count(match["whole"])
             if not 0 < part < whole:
                 continue
-            forms = _fraction_forms(part, whole)
+            keys, offered = _fraction_forms(part, whole)
             if part == 1:
-                scan.add(before.start(), match.end(), *forms)
+                scan.add(before.start(), match.end(), keys, offered)
             else:
-                keys_by_start.update(dict.fromkeys((before.start(), match.start("whole")), forms.keys))
-                scan.offered.update(forms.offered)
+                keys_by_start.update(dict.fromkeys((before.start(), match.start("whole")), keys))
+                scan.offered.update(offered)
     return keys_by_start
 
 
@@ -133,9 +126,7 @@ def find_parts(scan: Scan) -> None:
             if value and claim(start, match.end(), scan.claimed):
                 add_amount(scan, Amount(start, match.end(), value, scale, kind))
             continue
-        if name != "half" and count is None:
-            continue
-        if scan.claimed[start]:
+        if (name != "half" and count is None) or scan.claimed[start]:
             continue
         if _is_fraction(scan.lower, start, end, name, count or "", is_plural=part > 1):
             scan.add(start, end, *_fraction_forms(part, whole))
@@ -146,8 +137,8 @@ def find_parts(scan: Scan) -> None:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _fraction_forms(part: int, whole: int) -> _FractionForms:
-    """Return the forms of a fraction: itself, and the percentages and decimal numbers that equal it."""
+def _fraction_forms(part: int, whole: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the forms that support a fraction, and those that it supports: itself, percentages, decimal numbers."""
     divisor = math.gcd(part, whole)
     values: dict[str, None] = {}  # a set that keeps the order
     if part * 10_000 % whole == 0:
@@ -161,10 +152,8 @@ def _fraction_forms(part: int, whole: int) -> _FractionForms:
     form = f"{part // divisor}/{whole // divisor} fraction"
     percentages = [f"{value} %" for value in values]
     decimals_below_one = [shift_decimal(value, -2) for value in values]
-    return _FractionForms(
-        keys=(form, *percentages, *[f"{value} =" for value in decimals_below_one]),
-        offered=(form, *percentages, *decimals_below_one),
-    )
+    keys = (form, *percentages, *[f"{value} =" for value in decimals_below_one])
+    return keys, (form, *percentages, *decimals_below_one)
 
 
 def _is_rating(lower: str, start: int, end: int) -> bool:

@@ -179,11 +179,6 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _has_alphanumeric(text: str, start: int, end: int) -> bool:
-    """Return whether the stretch has a letter or a digit; the first character nearly always decides."""
-    return any(text[position].isalnum() for position in range(start, end))
-
-
 def _append_cut(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     """Append the span, trimmed and cut to the maximum length, unless it is blank."""
     start, end = trim_span(text, start, end)
@@ -305,7 +300,7 @@ def _append_prose(
         if is_numbered and stop_at < end and _ENUMERATOR.fullmatch(text, piece_start, piece_end):
             continue
         # A lone bracket, quotation mark or dot is the end of the sentence before it.
-        if pieces and not _has_alphanumeric(text, piece_start, piece_end):
+        if pieces and not any(map(str.isalnum, text[piece_start:piece_end])):
             pieces[-1] = (pieces[-1][0], piece_end)
         else:
             pieces.append((piece_start, piece_end))

@@ -32,11 +32,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from typing import Any, Final, NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
+from hcat.language.given_names import word_set
 from hcat.language.markup import BLANK, blank_markup, remove_blanks
 from hcat.language.text import (
     FENCE,
@@ -94,26 +95,22 @@ _CAMEL = regex.compile(
     rf"(?<=\p{{Ll}})(?=\p{{Lu}})|(?<=\p{{Lu}})(?=\p{{Lu}}(?!s\Z)\p{{Ll}})|{_SPELLINGS.pattern}(*SKIP)(*FAIL)"
 )
 _SEPARATORS = re.compile(r"[_\s]+|(?<=\w)\.(?=\w)|(?<=\w\w)-(?=\w\w)")
-_CONTAINER_WORD_LIST = """
+_CONTAINER_WORDS = word_set("""
 attribute attributes content contents data detail details document documents entries entry field fields info
 information item items list meta metadata object payload properties property record records response result results
 row rows value values
-"""
-_CONTAINER_WORDS = frozenset(_CONTAINER_WORD_LIST.split())
-_TEXT_WORD_LIST = """
+""")
+_TEXT_WORDS = word_set("""
 abstract article body chunk comment comments content contents description document excerpt message paragraph
 passage quote review reviews sentence sentences snippet story summary text texts
-"""
-_TEXT_WORDS = frozenset(_TEXT_WORD_LIST.split())
+""")
 _NAME_WORDS = frozenset(("name", "title", "label"))
-_TIME_WORD_LIST = """
+_TIME_WORDS = word_set("""
 close closed closes closing hour hours open opening opens schedule time times
 mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday
-"""
-_TIME_WORDS = frozenset(_TIME_WORD_LIST.split())
+""")
 # What a list says beside its names, so that its first row is no header.
-_VALUE_WORD_LIST = "closed false free included n/a no none open true unknown unlimited yes"
-_VALUE_WORDS = frozenset(_VALUE_WORD_LIST.split())
+_VALUE_WORDS = word_set("closed false free included n/a no none open true unknown unlimited yes")
 _TIMES = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s?[-\u2013]\s?([01]?\d|2[0-4]):([0-5]?\d))?")
 _ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")
@@ -130,24 +127,15 @@ _DIGIT = re.compile(r"\d")
 
 
 class Unit(NamedTuple):
-    """One sentence, with the span of characters `start` to `end` that it was made of.
-
-    The sentence is the text that is embedded and read. It is folded: no line breaks, one space between words, none at
-    its ends.
-    """
+    """One sentence as it is embedded and read, with single spaces, and the span of characters that it was made of."""
 
     start: int
     end: int
     text: str
 
 
-def verbalise_sentences(text: str) -> list[Unit]:
-    """Return the sentences of a text, with JSON and tables in words."""
-    return _verbalise(text, 0)
-
-
-def _verbalise(text: str, depth: int) -> list[Unit]:
-    """Return the units of a text that is nested in `depth` strings of JSON."""
+def verbalise_sentences(text: str, depth: int = 0) -> list[Unit]:
+    """Return the sentences of a text that is nested in `depth` strings of JSON, with JSON and tables in words."""
     if depth < MAXIMUM_EMBEDDING:
         start, end = trim_span(text, 0, len(text))
         if end - start > 2 and text[start] in "{[" and text[end - 1] in "}]" and _MEMBER.search(text, start, end):
@@ -225,8 +213,8 @@ def _find_structures(text: str, depth: int) -> list[tuple[int, int, list[Unit]]]
             may_have_json and looks_like_json(text, start, end) and (units := _verbalise_json(text, start, end, depth))
         ):
             found.append((start, end, units))
-        elif _is_short_row(text, start, end):
-            kind = "row"
+        elif end - start <= MAXIMUM_SENTENCE_CHARACTERS and is_table_row(text, start, end):
+            kind = "row"  # a longer one is split like prose
         lines.append(_Line(match.start(), start, end, kind))
     position = 0
     while position < len(lines):
@@ -234,11 +222,6 @@ def _find_structures(text: str, depth: int) -> list[tuple[int, int, list[Unit]]]
         found.extend(rows)
     found.sort(key=lambda structure: structure[0])
     return found
-
-
-def _is_short_row(text: str, start: int, end: int) -> bool:
-    """Return whether a line is one sentence because it is a table row; a longer one is split like prose."""
-    return end - start <= MAXIMUM_SENTENCE_CHARACTERS and is_table_row(text, start, end)
 
 
 def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[tuple[int, int, list[Unit]]], int]:
@@ -251,8 +234,9 @@ def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[
         return [], position
     while position < len(lines) and lines[position].kind != "other":
         line = lines[position]
-        if not is_drawn and (line.kind == "rule" or _follows_blank(text, lines, position)):
-            break
+        gap = text[lines[position - 1].end : line.line_start]
+        if not is_drawn and (line.kind == "rule" or len(gap.splitlines()) > 1):
+            break  # behind an empty line
         if line.kind == "row":
             has_cells = text.find("|" if is_drawn else "\t", line.start, line.end) >= 0
             if not has_cells or _is_header_drawn(text, lines, position):
@@ -272,11 +256,6 @@ def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[
         if units:
             table.append((row.start, row.end, units))
     return table, position
-
-
-def _follows_blank(text: str, lines: Sequence[_Line], position: int) -> bool:
-    """Return whether an empty line stands before a line that is not the first."""
-    return len(text[lines[position - 1].end : lines[position].line_start].splitlines()) > 1
 
 
 def _is_header_drawn(text: str, lines: Sequence[_Line], position: int) -> bool:
@@ -331,12 +310,8 @@ def _read_tab_cells(text: str, line: _Line) -> list[tuple[int, int]]:
 
 
 def _cut_cells(text: str, start: int, end: int, cell_break: re.Pattern[str]) -> list[tuple[int, int]]:
-    cells = []
-    for match in cell_break.finditer(text, start, end):
-        cells.append(trim_span(text, start, match.start()))
-        start = match.end()
-    cells.append(trim_span(text, start, end))
-    return cells
+    breaks = [match.span() for match in cell_break.finditer(text, start, end)]
+    return [trim_span(text, left, right) for (_, left), (right, _) in pairwise([(0, start), *breaks, (end, 0)])]
 
 
 def _write_row(text: str, row: _Line, cells: Sequence[tuple[int, int]], labels: Sequence[str]) -> list[Unit]:
@@ -429,16 +404,13 @@ def _name_key(key: str) -> str:
     key = _fold_clean(key)
     if " " in key or not any(character.isalpha() for character in key):
         return key
-    words: list[str] = []
-    for piece in _SEPARATORS.split(key):
-        words.extend(split_camel(piece))
+    words = [word for piece in _SEPARATORS.split(key) for word in split_camel(piece)]
     if len(words) == 1:
         return words[0]
     is_shouted = key.isupper()
     return " ".join(
         word if not is_shouted and ((len(word) > 1 and word.isupper()) or _SPELLINGS.fullmatch(word)) else word.lower()
         for word in words
-        if word
     )
 
 
@@ -545,13 +517,11 @@ def _parse(source: _Source, depth: int, is_embedded: bool) -> list[_Node] | None
         if expected == "key":
             if kind == "string":
                 key_source = _decode(source, start, position)
-                key = key_source.text
             elif kind == "word" and is_embedded:
                 key_source = _Source(text[start:position], source, start)
-                key = key_source.text
             else:
                 return None
-            key_start = source.locate(start)
+            key, key_start = key_source.text, source.locate(start)
             if len(key) > LABEL_CHARACTERS:
                 long_key = _Node("string", key_start, source.locate(position), "", key_source)
                 stack[-1].children.append((key_start, "", long_key))
@@ -625,8 +595,7 @@ def _decode(source: _Source, start: int, end: int) -> _Source:
     position = count_decoded = extra = 0
     for escape in _ESCAPE.finditer(raw):
         decoded = _decode_escape(escape.group())
-        pieces.append(raw[position : escape.start()])
-        pieces.append(decoded)
+        pieces += raw[position : escape.start()], decoded
         count_decoded += escape.start() - position
         if len(decoded) == 1:
             extra += len(escape.group()) - 1
@@ -733,7 +702,7 @@ def _write_text(start: int, label: str, node: _Node, path: tuple[str, ...], dept
     assert node.source is not None
     units = [
         Unit(node.source.locate(unit.start), node.source.locate(unit.end), _fold_clean(unit.text))
-        for unit in _verbalise(node.source.text, depth + 1)
+        for unit in verbalise_sentences(node.source.text, depth + 1)
     ]
     units = [unit for unit in units if unit.text]
     subject = _name_value(path, label)

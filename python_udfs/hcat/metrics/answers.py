@@ -230,9 +230,7 @@ def _check_date(said: str, truth: str, query: str) -> tuple[Status, str]:
     is_year_only = not dates and year.isdecimal() and any(key == year for key in features.numbers)
     if coarser or is_year_only:
         return "undecided", "coarser_date"
-    return (
-        ("incorrect", "other_date") if [date for date in dates if date not in in_query] else ("incorrect", "no_value")
-    )
+    return "incorrect", "no_value" if in_query.issuperset(dates) else "other_date"
 
 
 def _read_number(text: str, mention: Mention) -> _Number | None:

@@ -206,13 +206,15 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     read = batch.select(["interaction_id", "input_key", "query_text", "answer", "reference_answer"])
     for row in read.to_pylist():
         answer, reference = row["answer"], row["reference_answer"]
-        query, spoken, expected = (_read_sentences(text) for text in (row["query_text"], answer, reference))
+        query, spoken, expected = (
+            [unit.text for unit in verbalise_sentences(text or "")] for text in (row["query_text"], answer, reference)
+        )
         asked, said, wanted = (list(map(extract_features, each)) for each in (query, spoken, expected))
         # a part that is openly declined is no omission: whether it was due, the texts say and not the reference
         owed = [] if any(map(only_declines, spoken)) else wanted
-        recall = share_supported(owed, said)
+        recall, count_wanted = share_supported(owed, said)
         # what the query says already is no claim of the answer
-        precision = share_supported(said, [*wanted, *asked])
+        precision, count_said = share_supported(said, [*wanted, *asked])
         rows.append(
             (
                 row["interaction_id"],
@@ -220,18 +222,14 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
                 bleu_2(answer, reference),
                 rouge_l(answer, reference),
                 exact_match(answer, reference),
-                recall.share,
-                precision.share,
-                recall.count_items,
-                precision.count_items,
+                recall,
+                precision,
+                count_wanted,
+                count_said,
                 shares_of_sentences(owed, said),
             )
         )
     return to_batch(rows, OVERLAP_SCHEMA)
-
-
-def _read_sentences(text: str | None) -> list[str]:
-    return [unit.text for unit in verbalise_sentences(text or "")]
 
 
 class AnswerReader:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from hcat.engine.columns import schema
+from hcat.metrics.texts import to_batch
 
 COPIED_SCHEMA: Final = schema(
     "string: interaction_id input_key copied_text",
@@ -87,11 +88,8 @@ def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
     """Return the longest copied run, its number of words, and the number of words of the answer."""
     found = list(_WORD.finditer(answer))
     automaton = WordAutomaton([match.group().lower() for match in found])
-    best = Run(0, 0)
-    for context in contexts:
-        run = automaton.longest_run(match.group().lower() for match in _WORD.finditer(context))
-        if run.length > best.length or (run.length == best.length and run.start < best.start):
-            best = run
+    runs = [automaton.longest_run(word.lower() for word in _WORD.findall(context)) for context in contexts]
+    best = max(runs, key=lambda run: (run.length, -run.start))
     if best.length == 0:
         return "", 0, len(found)
     text = answer[found[best.start].start() : found[best.start + best.length - 1].end()]
@@ -110,7 +108,7 @@ def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         Columns text_id, encoded_text; at least the texts that the batch names.
     """
     known = dict(zip(texts["text_id"].to_pylist(), texts["encoded_text"].to_pylist(), strict=True))
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     names = ("interaction_id", "input_key", *COPIED_LISTS)
     for interaction_id, input_key, answer_ids, context_ids in zip(
         *[batch.column(name).to_pylist() for name in names], strict=True
@@ -119,13 +117,5 @@ def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
             continue
         answer = " ".join(known[text_id] for text_id in answer_ids)
         text, count, total = longest_copy(answer, [" ".join(known[text_id] for text_id in context_ids)])
-        rows.append(
-            {
-                "interaction_id": interaction_id,
-                "input_key": input_key,
-                "copied_text": text[:SHOWN_CHARACTERS],
-                "count_copied_words": count,
-                "count_answer_words": total,
-            }
-        )
-    return pa.RecordBatch.from_pylist(rows, schema=COPIED_SCHEMA)
+        rows.append((interaction_id, input_key, text[:SHOWN_CHARACTERS], count, total))
+    return to_batch(rows, COPIED_SCHEMA)

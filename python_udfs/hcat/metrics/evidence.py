@@ -64,12 +64,9 @@ def choose_windows(
     """Return the windows of one answer sentence, best first; each is an ascending list of context positions."""
     count = len(similarity)
     cosines = np.round(similarity.astype(np.float64), _SIMILARITY_DIGITS)
-    keys = sorted(words)
-    holds = np.zeros((count, max(len(keys), 1)))
-    for column, key in enumerate(keys):
-        for row, held in enumerate(context_words):
-            if key in held:
-                holds[row, column] = 1.0
+    # without words one column that no sentence has
+    keys = sorted(words) or [""]
+    holds = np.array([[key in held for key in keys] for held in context_words], np.float64)
     free = np.ones(count, dtype=bool)
     windows: list[list[int]] = []
     while len(windows) < settings.count_windows and free.any():

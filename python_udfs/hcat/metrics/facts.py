@@ -119,7 +119,8 @@ def _check_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeat
             return AnswerCheck("undecided", "several_values")
         if _is_negated(sentence) != nearest.is_negated:
             return AnswerCheck("undecided", "negation")
-        return AnswerCheck("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
+        is_other = _names_other(nearest, features, asked)
+        return AnswerCheck("undecided", "other_name") if is_other else AnswerCheck("correct", "same_facts")
     if share(own_words, nearest) < NOT_SPOKEN_OF and (missing or not own_numbers):
         return AnswerCheck("undecided", "other_subject")
     return AnswerCheck("undecided", "few_words")
@@ -135,9 +136,6 @@ def _are_near(due: Mention, other: Mention) -> bool:
         return left == right
     exponent = round(math.log10(left / right) / _DIGITS_OF_A_SCALE) * _DIGITS_OF_A_SCALE
     return bool(abs(left / right / 10.0**exponent - 1) <= ROUNDING)
-
-
-_CORRECT = AnswerCheck("correct", "same_facts")
 
 
 def _names_other(passage: _Passage, truth: TextFeatures, asked: TextFeatures) -> bool:

@@ -53,6 +53,8 @@ _FIELD = re.compile(r"[^\W\d_a-z][^:.;,]{0,60}: \S")
 
 #: Context sentence -> positions in it, in order.
 Where = Mapping[int, Sequence[int]]
+#: Words, numbers and names around a mention: the weight of each, and its positions in the context.
+Neighbours = Sequence[tuple[float, Where]]
 
 
 class _Item(NamedTuple):
@@ -152,13 +154,6 @@ class Places:
         return cls(tuple(sentences), positions, mentions, frozenset(words), known)
 
 
-class _Neighbour(NamedTuple):
-    """A word, number or name around the mention: its weight, and its positions in the context."""
-
-    weight: float
-    where: Where
-
-
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
     """Return how far the numbers and names of an answer sentence are out of place in the context."""
     worst = {_NUMBER: 0.0, _ENTITY: 0.0}
@@ -236,7 +231,7 @@ def _sentences_worth_a_look(located: Sequence[tuple[float, Where]], count_senten
 
 def _weigh_neighbours(
     index: int, located: Sequence[tuple[float, Where]], count_sentences: int
-) -> tuple[list[_Neighbour], float]:
+) -> tuple[Neighbours, float]:
     """Return the neighbours of a mention that the context has, with weights of sum 1, and their share of all weight."""
     rarest = math.log(1 + count_sentences)
     whole = total = 0.0
@@ -251,7 +246,7 @@ def _weigh_neighbours(
             total += closeness * rarity
     if total == 0:
         return [], 0.0
-    return [_Neighbour(weight / total, where) for weight, where in weighed], total / whole
+    return [(weight / total, where) for weight, where in weighed], total / whole
 
 
 def _find_sentences(item: _Item, places: Places) -> set[int]:
@@ -267,7 +262,7 @@ def _find_sentences(item: _Item, places: Places) -> set[int]:
 def _compare(
     item: _Item,
     own: set[int],
-    neighbours: Sequence[_Neighbour],
+    neighbours: Neighbours,
     candidates: Sequence[int],
     places: Places,
     said: _Said,
@@ -322,7 +317,7 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
     return len(words) > 1 or not places.words.issuperset(words)
 
 
-def _sum_beside(neighbours: Sequence[_Neighbour], number: int) -> list[float]:
+def _sum_beside(neighbours: Neighbours, number: int) -> list[float]:
     """Return for each neighbour its nearness in the sentences on either side of this one."""
     nearness = []
     one_away, two_away = NEAR_BESIDE
@@ -336,7 +331,7 @@ def _sum_beside(neighbours: Sequence[_Neighbour], number: int) -> list[float]:
     return nearness
 
 
-def _fit(neighbours: Sequence[_Neighbour], beside: Sequence[float], number: int, position: int) -> float:
+def _fit(neighbours: Neighbours, beside: Sequence[float], number: int, position: int) -> float:
     """Return how well the words around an occurrence match the words around the mention, 0 to 1."""
     total = 0.0
     for (weight, where), near in zip(neighbours, beside, strict=True):

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from hcat.language.given_names import word_set
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import stem_word
 
@@ -35,26 +36,23 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
 
 # Words of a name that only say that something is so.
-_NAME_FILLERS_LIST = """
-accept accepts allow allowed allows are available can does for good has have is offers of the with
-"""
-_NAME_FILLERS = frozenset(_NAME_FILLERS_LIST.split())
+_NAME_FILLERS = word_set(
+    "accept accepts allow allowed allows are available can does for good has have is offers of the with"
+)
 # Other words for the group of a flag.
 _GROUP_NAMES = {
     "ambience": ("ambiance", "atmosphere", "vibe", "setting", "feel"),
     "ambiance": ("ambience", "atmosphere"),
 }
 
-_NEGATORS_LIST = """
-no not without nor neither never none lack lacks lacking cannot rather except excluding exclude excludes
-"""
-_NEGATORS = frozenset(_NEGATORS_LIST.split())
+_NEGATORS = word_set(
+    "no not without nor neither never none lack lacks lacking cannot rather except excluding exclude excludes"
+)
 # Verbs that begin a new statement: "does not take cards and has parking" denies only the cards.
-_VERBS_LIST = """
+_VERBS = word_set("""
 accept accepts allow allows are boasts feature features has have include includes is offer offers provide
 provides serve serves take takes was were
-"""
-_VERBS = frozenset(_VERBS_LIST.split())
+""")
 # "Does not take cards or have parking" denies both.
 _KEEP_DENIAL = frozenset(("or", "nor"))
 _JOINS = frozenset(("and", "or", "nor"))

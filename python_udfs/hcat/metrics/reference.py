@@ -2,14 +2,11 @@
 
 import functools
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from hcat.language.features import extract_features
 from hcat.language.mentions import claim
 from hcat.language.text import CJK_CHARACTERS
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
 
 BLEU_SMOOTHING: Final = "exp"
 """Smoothing of sentence BLEU in sacrebleu: orders without a match count as 1/2, 1/4, ... of a match (Chen and Cherry
@@ -53,7 +50,7 @@ def exact_match(candidate: str, reference: str) -> float:
 
 
 @functools.cache
-def _bleu() -> "BLEU":
+def _bleu() -> Any:
     from sacrebleu.metrics.bleu import BLEU  # imported on first use: sacrebleu takes a while
 
     return BLEU(max_ngram_order=2, smooth_method=BLEU_SMOOTHING, effective_order=True)

@@ -72,32 +72,28 @@ def measure_support(
     sentence: TextFeatures, evidence: Evidence, computed: frozenset[int] = frozenset()
 ) -> SupportCounts:
     """Return how much of a sentence the evidence supports; numbers that start at ``computed`` follow from others."""
-    missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
-    missing_entities = []
-    supported_entities = []
-    for mention in sentence.entity_mentions:
-        if _is_known(mention, evidence):
-            supported_entities.append(mention)
-        else:
-            missing_entities.append(mention)
-    if missing and supported_entities:
-        missing = _outside(missing, supported_entities)
-    count_words_missing = len(missing)
-    for mention in sentence.number_mentions:
-        if evidence.numbers.isdisjoint(mention.keys) and mention.start not in computed:
-            missing.append(mention)
-    count_numbers_missing = len(missing) - count_words_missing
-    missing += missing_entities
-    count_entities_missing = len(missing_entities)
+    names = [mention for mention in sentence.entity_mentions if not _is_known(mention, evidence)]
+    known = [mention for mention in sentence.entity_mentions if mention not in names]
+    words = [
+        mention
+        for mention in sentence.word_mentions
+        if mention.keys[0] not in evidence.words and not any(name.start <= mention.start < name.end for name in known)
+    ]
+    numbers = _missing_numbers(sentence, evidence, computed)
     return SupportCounts(
         count_words=len(sentence.word_mentions),
-        count_words_supported=len(sentence.word_mentions) - count_words_missing,
+        count_words_supported=len(sentence.word_mentions) - len(words),
         count_numbers=len(sentence.number_mentions),
-        count_numbers_supported=len(sentence.number_mentions) - count_numbers_missing,
+        count_numbers_supported=len(sentence.number_mentions) - len(numbers),
         count_entities=len(sentence.entity_mentions),
-        count_entities_supported=len(sentence.entity_mentions) - count_entities_missing,
-        unsupported=_surfaces_without_nesting(missing),
+        count_entities_supported=len(sentence.entity_mentions) - len(names),
+        unsupported=_surfaces_without_nesting(words + numbers + names),
     )
+
+
+def _missing_numbers(sentence: TextFeatures, evidence: Evidence, computed: frozenset[int]) -> list[Mention]:
+    numbers = sentence.number_mentions
+    return [each for each in numbers if evidence.numbers.isdisjoint(each.keys) and each.start not in computed]
 
 
 def _is_known(name: Mention, evidence: Evidence) -> bool:
@@ -109,8 +105,7 @@ def name_fault(
 ) -> str | None:
     """Return what kind of mention is unsupported or displaced: date, unit, number or name, the first of these."""
     moved = {each.partition(" instead of ")[0] for each in displaced}
-    missing = [each for each in sentence.number_mentions if evidence.numbers.isdisjoint(each.keys)]
-    missing = [each for each in missing if each.start not in computed]
+    missing = _missing_numbers(sentence, evidence, computed)
     wrong = missing + [each for each in sentence.number_mentions if each.surface in moved]
     if any(_DATE.match(number_kind(each)) for each in wrong):
         return "date"
@@ -120,18 +115,6 @@ def name_fault(
         return "unit" if is_unit else "number"
     is_named = any(each.surface in moved or not _is_known(each, evidence) for each in sentence.entity_mentions)
     return "name" if is_named else None
-
-
-def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:
-    """Return the mentions that start outside all spans; both sequences are in order."""
-    outside = []
-    position = 0
-    for mention in mentions:
-        while position < len(spans) and spans[position].end <= mention.start:
-            position += 1
-        if position == len(spans) or mention.start < spans[position].start:
-            outside.append(mention)
-    return outside
 
 
 def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
@@ -145,15 +128,8 @@ def _surfaces_without_nesting(mentions: list[Mention]) -> tuple[str, ...]:
     return tuple(shown)
 
 
-class SupportedShare(NamedTuple):
-    """Share of the words, numbers and names of a text that other texts support, and how many the text has."""
-
-    share: float | None
-    count_items: int
-
-
-def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> SupportedShare:
-    """Return the share of the words, numbers and names of a text that other texts support; None without any."""
+def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> tuple[float | None, int]:
+    """Return the share of the words, numbers and names of a text that other texts support, and how many it has."""
     known = Evidence.from_features(evidence)
     return _share_of([measure_support(sentence, known) for sentence in text])
 
@@ -161,12 +137,12 @@ def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeature
 def shares_of_sentences(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> list[float | None]:
     """Return for every sentence the share of its words, numbers and names that other texts support, in [0, 1]."""
     known = Evidence.from_features(evidence)
-    return [_share_of([measure_support(sentence, known)]).share for sentence in text]
+    return [_share_of([measure_support(sentence, known)])[0] for sentence in text]
 
 
-def _share_of(counts: Sequence[SupportCounts]) -> SupportedShare:
+def _share_of(counts: Sequence[SupportCounts]) -> tuple[float | None, int]:
     total = sum(each.count_words + each.count_numbers + each.count_entities for each in counts)
     supported = sum(
         each.count_words_supported + each.count_numbers_supported + each.count_entities_supported for each in counts
     )
-    return SupportedShare(supported / total if total else None, total)
+    return (supported / total if total else None), total

@@ -18,9 +18,6 @@ _CARRIED: Final = (
 COLUMNS: Final = ("query_id", "parent_query_id", "source_group", "variant_type", "text", *_CARRIED)
 """Columns of the file, in order: those of queries in the raw contract, and the language, which goes with the answer."""
 
-QUERIES: Final = "queries"
-VARIANTS: Final = "variants"
-ORIGINAL: Final = "original"
 MADE: Final = "made"
 
 _HOW_TO_BUILD: Final = (
@@ -50,11 +47,11 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
     missing = Counter(row["variant_status"] for row in variants if row["variant_status"] != MADE)
     groups = {row["query_id"]: row.get("source_group") or row["query_id"] for row in queries}
     parts: dict[str, list[dict[str, Any]]] = {
-        QUERIES: [
-            _record(row, row.get("parent_query_id"), groups[row["query_id"]], row.get("variant_type") or ORIGINAL)
+        "queries": [
+            _record(row, row.get("parent_query_id"), groups[row["query_id"]], row.get("variant_type") or "original")
             for row in queries
         ],
-        VARIANTS: [
+        "variants": [
             _record(row, row["parent_query_id"], groups[row["parent_query_id"]], row["variant_type"])
             for row in variants
             if row["variant_status"] == MADE
@@ -67,7 +64,7 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
     lines = [("sampling", sampling)]
     for part, rows in parts.items():
-        kinds = Counter(row["variant_type" if part == VARIANTS else "query_type"] or "no type" for row in rows)
+        kinds = Counter(row["variant_type" if part == "variants" else "query_type"] or "no type" for row in rows)
         lines.append((part, f"{len(rows):,}: {_enumerate(kinds)}" if rows else "none"))
     if missing:
         lines.append(("not made", f"{missing.total():,} variants: {_enumerate(missing)}"))

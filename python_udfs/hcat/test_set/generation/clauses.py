@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from hcat.language.given_names import is_ordinary_word
+from hcat.language.given_names import is_ordinary_word, word_set
 from hcat.privacy.tagger import load_tagger
 from hcat.test_set.generation.english import (
     FINAL_ABBREVIATION,
@@ -29,32 +29,28 @@ _UNUSED_PIPES: Final = ("ner",)
 _FINITE: Final = frozenset(("VBZ", "VBP", "VBD", "MD"))
 #: Whatever else stands before the verb (a clause, a phrase, "there") makes the sentence too much for one question.
 _BEFORE_VERB: Final = frozenset(("nsubj", "nsubjpass", "aux", "auxpass", "advmod", "neg", "punct"))
-_OPENING_SUBJECT_LIST = """
+_OPENING_SUBJECT = word_set("""
 no neither either each any some many most several one two certain both more additional first second third further none
 half every various numerous similar new amounts examples all
-"""
-_OPENING_SUBJECT = frozenset(_OPENING_SUBJECT_LIST.split())
+""")
 _HEADINGS = frozenset(("The", "Our", "We", "In", "This", "These", "As", "For", "On", "A", "An"))
-_HEADS_LIST = """
+_HEADS = word_set("""
 rate rates ratio average margin price yield balance expense revenue sales income loss profit dividend term life period
 headcount number amount cost
-"""
-_HEADS = frozenset(_HEADS_LIST.split())
+""")
 _SINGLED_OUT = re.compile(r"\b(?:largest|smallest|highest|lowest|oldest|newest|top)\b")
 #: Plurals that say too little by themselves: whose, of what, in which case.
-_UNSPECIFIC_LIST = """
+_UNSPECIFIC = word_set("""
 gains losses lawsuits claims payments amounts costs changes benefits adjustments results actions charges fees awards
 plaintiffs defendants parties complaint complaints motion motions order orders hearing trial notes loans transactions
 contracts agreements options shares units products services risks proceedings matters cases settlements customers
 suppliers vendors holders lenders borrowers directors officers members securities estimates differences factors items
 purchases increases decreases proceeds appeals
-"""
-_UNSPECIFIC = frozenset(_UNSPECIFIC_LIST.split())
-_POINTING_NOUNS_LIST = """
+""")
+_POINTING_NOUNS = word_set("""
 increase decrease decline change changes adjustment difference impact effect result majority remainder amount amounts
 full fair carrying remaining related resulting transaction improvement reduction growth sale
-"""
-_POINTING_NOUNS = frozenset(_POINTING_NOUNS_LIST.split())
+""")
 
 
 class Clause(NamedTuple):

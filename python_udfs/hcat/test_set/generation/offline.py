@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from hcat.engine.keys import hash_text
 from hcat.language.features import extract_features
+from hcat.language.given_names import word_set
 from hcat.language.kinds import MONTHS, name_shape, replaceable_numbers
 from hcat.test_set.generation.english import HEDGE
 from hcat.test_set.generation.facts import extract_facts, is_sound, read_yes_no
@@ -198,10 +199,7 @@ def _yes_no(source: Source, settings: Settings) -> _Ranked:
     return found
 
 
-_JOINABLE_LIST = """
-event amount quantity change total share reason place term definition means
-"""
-_JOINABLE = frozenset(_JOINABLE_LIST.split())
+_JOINABLE = word_set("event amount quantity change total share reason place term definition means")
 
 
 def _multi_hop(count: int, source: Source, partners: Sequence[Source], settings: Settings) -> tuple[_Ranked, str]:
@@ -356,20 +354,18 @@ def _other_years(source: Source, settings: Settings) -> _Ranked:
 
 
 #: Terms of contracts and reports, which look like names.
-_TERMS_LIST = """
+_TERMS = word_set("""
 Date Period Year Time Day Event Term Condition Section Statement Sheet Party Participant Administrator Employee
 Employer Stock Agreement Plan Act Code Contract Account Spouse Company Co Inc Corp Ltd Director Officer Committee
 Board Revenue Income Loss Value Expense Rate Amount Item Note No Chair President Chairman Counsel Secretary Treasurer
 Controller Executive Manager Auditor Subject
-"""
-_TERMS = frozenset(_TERMS_LIST.split())
+""")
 _NAME = re.compile(
     r"[A-Z][\w'-]*(?: (?:of|and|for|&) [A-Z][\w'-]*| [A-Z][\w'-]*){1,4}(?<!s)(?<!'s)|.* (?:States|Nations)"
 )
-_DETERMINERS_LIST = """
-a an any each every such our its your their his her this that these those no another other all
-"""
-_DETERMINERS = frozenset(_DETERMINERS_LIST.split())
+_DETERMINERS = word_set(
+    "a an any each every such our its your their his her this that these those no another other all"
+)
 #: What may stand behind a name that is whole: "the Port Merrow branch" is a longer one.
 _BEHIND_NAME = re.compile(
     r"[.,;)]|\Z| (?:is|was|has|have|had|can|will|may|must|are|in|at|for|to|and|or|with|on|by|as)\b"

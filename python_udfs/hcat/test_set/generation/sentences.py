@@ -4,6 +4,7 @@ import functools
 import re
 from typing import Final, NamedTuple
 
+from hcat.language.given_names import word_set
 from hcat.language.text import clean_text, split_sentences
 
 MINIMUM_WORDS: Final = 5
@@ -16,11 +17,10 @@ WRAPPED_CHARACTERS: Final = 50
 
 _LINE_END = re.compile(r"[.!?:;][\"'\u201d\u2019)]*\Z")
 _SENTENCE_END = re.compile(r"[.!?][\"'\u201d\u2019)]*\Z")
-_OPENER_LIST = """
+_OPENERS = word_set("""
 a after all an any as at because before both by during each every following for from he her his how if in it its no on
 our over she since the their these they this those through to under until we what when where while with you your
-"""
-_OPENERS = frozenset(_OPENER_LIST.split())
+""")
 _DISCOURSE = re.compile(
     r"(?:In addition|Additionally|Furthermore|Moreover|However|Further|Also|Finally|Therefore|Accordingly|"
     r"As a result|Consequently|Similarly|Generally|Historically|Currently|For example|In general), (?=\w)"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hcat.language.given_names import is_ordinary_word
+from hcat.language.given_names import is_ordinary_word, word_set
 from hcat.privacy.tagger import load_tagger
 from hcat.test_set.perturbation.forms import Edit, in_case_of, third_person
 
@@ -15,8 +15,7 @@ _CUT: Final = {"ca": "can", "wo": "will"}
 #: Behind "not" these say something else, and these read wrong without it.
 _NOT_ONLY: Final = frozenset({"only", "just", "merely", "least"})
 _POLAR: Final = frozenset({"any", "anything", "anyone", "anybody", "either", "yet", "anymore"})
-_NEGATIVE_LIST = "no not n't cannot never none neither nor nobody nothing without hardly rarely seldom"
-_NEGATIVE: Final = frozenset(_NEGATIVE_LIST.split())
+_NEGATIVE: Final = word_set("no not n't cannot never none neither nor nobody nothing without hardly rarely seldom")
 
 
 def find_negations(sentence: str) -> Iterator[Edit]:

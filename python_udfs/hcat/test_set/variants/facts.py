@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Final
 
 from hcat.language.features import extract_features
+from hcat.language.given_names import word_set
 
-_NEGATION_LIST = """
+NEGATIONS: Final = word_set("""
 no nope not never none nobody nothing nowhere nor neither without cannot cant dont except excluding unless hardly
 barely scarcely rarely seldom lack lacks lacking
 nicht nichts nein nie niemals niemand kein keine keinem keinen keiner keines ohne weder
@@ -15,17 +16,15 @@ ne pas jamais aucun aucune sans rien ni
 nunca ninguno ninguna nada nadie sin tampoco
 non mai nessun nessuno nessuna senza
 niet geen nooit zonder
-"""
-NEGATIONS: Final = frozenset(_NEGATION_LIST.split())
+""")
 """Words that deny, case-folded, of English, German, French, Spanish, Italian and Dutch. What ends in n't denies too."""
 
-_NUMBER_WORD_LIST = """
+NUMBER_WORDS: Final = word_set("""
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
 eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion
 first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth half halves quarter quarters dozen
 once twice double triple single both
-"""
-NUMBER_WORDS: Final = frozenset(_NUMBER_WORD_LIST.split())
+""")
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc][^\W_]+)*")
 # a run of characters that holds a digit, with what joins the groups of an IBAN, a date or an amount

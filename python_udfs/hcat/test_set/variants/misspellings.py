@@ -32,23 +32,19 @@ _CANDIDATE = re.compile(rf"(?<![\w'\u2019.@/\\&#$-])[a-z]{{{MINIMUM_LETTERS},}}(
 _PLAIN_WORD = re.compile(r"[a-z]{2,}")
 
 
-def _neighbours() -> dict[str, str]:
-    places = {
-        letter: (column + offset, row)
-        for row, (letters, offset) in enumerate(zip(_ROWS, _ROW_OFFSETS, strict=True))
-        for column, letter in enumerate(letters)
-    }
-    return {
-        letter: "".join(
-            other
-            for other, (other_column, other_row) in sorted(places.items())
-            if other != letter and abs(other_row - row) <= 1 and abs(other_column - column) <= _KEY_DISTANCE
-        )
-        for letter, (column, row) in places.items()
-    }
-
-
-NEIGHBOURS: Final = _neighbours()
+_PLACES = {
+    letter: (column + offset, row)
+    for row, (letters, offset) in enumerate(zip(_ROWS, _ROW_OFFSETS, strict=True))
+    for column, letter in enumerate(letters)
+}
+NEIGHBOURS: Final = {
+    letter: "".join(
+        other
+        for other, (other_column, other_row) in sorted(_PLACES.items())
+        if other != letter and abs(other_row - row) <= 1 and abs(other_column - column) <= _KEY_DISTANCE
+    )
+    for letter, (column, row) in _PLACES.items()
+}
 """Letter -> letters of the keys around it on a QWERTY keyboard."""
 
 _SOUNDS: Final = [

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from hcat.language.given_names import word_set
 from hcat.test_set.perturbation.forms import third_person
 
 MAXIMUM_SUBJECT_WORDS: Final = 7
@@ -26,7 +27,7 @@ _SECOND_QUESTION = re.compile(rf",?\s+(?:and|or)\s+(?:{_QUESTION_WORD}|{_AUXILIA
 _PRONOUNS: Final = frozenset({"i", "you", "we", "they", "he", "she", "it"})
 _TO_BE: Final = frozenset({"is", "are", "was", "were"})
 _TO_HAVE: Final = frozenset({"has", "have", "had"})
-_VERB_LIST = """
+VERBS: Final = word_set("""
 accept add affect allow appear apply approve arrive ask become begin belong block borrow bring buy calculate
 cancel change charge choose close come complete compare consist contact contain continue contribute convert cost count
 cover create decide deliver depend deposit describe determine differ disclose earn employ enable end exceed expect
@@ -36,27 +37,23 @@ occur offer open operate own pay perform plan prepare present produce protect pr
 recognise recognize record reduce refer register relate rely remain renew repay report represent require reserve
 return run save say sell send serve set show sign spend start state stay stop store submit support switch take tell
 transfer turn use vary verify want withdraw work
-"""
-VERBS: Final = frozenset(_VERB_LIST.split())
+""")
 # nouns as well: a verb only where its object, a preposition or the end follows
-_AMBIGUOUS_LIST = """
+_AMBIGUOUS: Final = word_set("""
 approach block change charge close contact cost count cover deposit end finance help hold increase influence issue
 last lead list lock log measure mention move need offer open plan present produce raise reach record register report
 reserve return run save set show sign start state stay stop store support switch transfer turn use work
-"""
-_AMBIGUOUS: Final = frozenset(_AMBIGUOUS_LIST.split())
-_ADVERB_LIST = "last first also ever still already currently usually typically normally often not never"
-_ADVERBS: Final = frozenset(_ADVERB_LIST.split())
+""")
+_ADVERBS: Final = word_set("last first also ever still already currently usually typically normally often not never")
 _AFTER_VERB = re.compile(
     r"\Z|(?:an?|the|its?|my|your|our|their|his|her|this|these|those|any|all|every|each|some|more|at|up|to|for|in|on|of"
     r"|with|from|by|as|into|about|after|before|under|until|during|between|per|over|when|if|through|via)\b"
     r"|[$\u00a3\u20ac]?\d|[A-Z]",
 )
 _LATER = re.compile(r"(?:by|of|for|with|from|in|on|at|to|under)\b")
-_NO_VERB_AFTER_LIST = """
+_NO_VERB_AFTER: Final = word_set("""
 a an the this that these those my your our their his her its of for in on to with by from at and or any each every no
-"""
-_NO_VERB_AFTER: Final = frozenset(_NO_VERB_AFTER_LIST.split())
+""")
 # what a word in small letters can say of a subject with "is": "valid", "open", "charged"
 _PREDICATE = re.compile(
     r"[a-z]+ed|been|built|given|held|kept|known|made|paid|put|sent|set|shown|sold|spent|taken|found|written|available|free|"
