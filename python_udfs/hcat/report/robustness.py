@@ -57,15 +57,6 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
 
 #: Days below which a day may be what differs.
 FEW_DAYS: Final = 10
-#: What a comparison of versions cannot tell.
-DAYS: Final = (
-    "A version answered on few days ({days}), and few of its queries on several: a difference of days cannot be told"
-    " from one of versions."
-)
-EASIER: Final = (
-    "The shared queries are easier than those that only the newer version was asked, of which {others} fail: nothing is"
-    " known about these."
-)
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
@@ -85,9 +76,17 @@ def describe_headlines(source: Warehouse) -> list[Row]:
 def _list_caveats(row: Row) -> str:
     """Return what a comparison of versions cannot tell."""
     is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
-    found = [DAYS.format(days=row["count_days"])] if is_one_draw else []
+    found = []
+    if is_one_draw:
+        found.append(
+            f"A version answered on few days ({row['count_days']}), and few of its queries on several: a difference of"
+            " days cannot be told from one of versions."
+        )
     if row["is_shared_easier"]:
-        found.append(EASIER.format(others=format_value(row["others_value"], row["measurement"])))
+        found.append(
+            "The shared queries are easier than those that only the newer version was asked, of which"
+            f" {format_value(row['others_value'], row['measurement'])} fail: nothing is known about these."
+        )
     return " ".join(found)
 
 
