@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import write_whole
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
@@ -16,7 +17,7 @@ from hcat.review.rounds import (
     find_version,
     read_round,
 )
-from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell, write_whole
+from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.

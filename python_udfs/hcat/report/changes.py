@@ -23,8 +23,6 @@ from hcat.report.signing import DECISIONS, SEED
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 
-EVENTS: Final = WORDS["changes"]["events"]
-
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     """Return the signatures of this build, and what changed since the last signed build before it."""
@@ -81,7 +79,7 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
                 signed=before["build_number"],
                 built=now["build_number"],
             )
-            for event, words in EVENTS.items()
+            for event, words in WORDS["changes"]["events"].items()
         },
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
         "moved": [

@@ -131,7 +131,6 @@ MAXIMUM_VIOLIN_DOTS = 60
 GOLDEN_SECTION = 0.6180339887498949
 
 _SCORE_INK = "#1b5e8f"
-_SCORE_FILL = "#bcd9ee"
 
 
 def is_sparse(scores: Sequence[float]) -> bool:
@@ -187,7 +186,7 @@ def draw_violins(
     if areas:
         layers.append(
             chart_of(areas)
-            .mark_area(color=_SCORE_FILL, stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
+            .mark_area(color="#bcd9ee", stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
             .encode(x=x, y=y, y2="y2:Q", detail="group:N")
         )
     if dots:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import write_whole
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
@@ -62,10 +62,7 @@ EXPLORER_FILE: Final = "explorer.html"
 
 def write_report(warehouse: Path | Place, output: Path, application: Path | None = None) -> Path:
     """Write the report of the last build as one HTML file and return its path."""
-    page = render_report(warehouse, output.with_name(EXPLORER_FILE), application)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(output) as unfinished:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
+    write_whole(output, render_report(warehouse, output.with_name(EXPLORER_FILE), application))
     return output
 
 

@@ -65,14 +65,8 @@ def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
-    return next(
-        (
-            name
-            for start, name in WORDS["outcomes"]["explained_in"].items()
-            if str(row["measurement"]).startswith(start)
-        ),
-        "safety",
-    )
+    explained = WORDS["outcomes"]["explained_in"].items()
+    return next((name for start, name in explained if str(row["measurement"]).startswith(start)), "safety")
 
 
 def show_measured(value: float | None, measurement: str) -> str:

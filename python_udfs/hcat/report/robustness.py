@@ -13,9 +13,6 @@ from hcat.report.words import WORDS
 #: Pairs of versions shown.
 MAXIMUM_PAIRS: Final = 3
 
-VERDICTS: Final = WORDS["robustness"]["verdicts"]
-COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
-
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return what comparisons of versions can show, replicates and query groups as far as their marts exist."""
@@ -94,19 +91,17 @@ def _find_headline(row: Row) -> Row:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
     measurement = row["measurement"]
     target = _name_difference(row["target_difference"], measurement)
-    needed = (
-        ""
-        if row["queries_needed"] is None
-        else f"To see a difference of {target} you need {row['queries_needed']:,} queries"
-    )
+    needed = ""
+    if row["queries_needed"] is not None:
+        needed = f"To see a difference of {target} you need {row['queries_needed']:,} queries"
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
     return row | {
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
-        "words": VERDICTS[row["verdict"]][1],
-        "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
+        "words": WORDS["robustness"]["verdicts"][row["verdict"]][1],
+        "reason": WORDS["robustness"]["comparison_statuses"].get(row["status"], row["status"]),
         "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
         "unit": "" if measurement == "mean_score" else " percentage points",

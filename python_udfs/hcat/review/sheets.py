@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import write_whole
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
@@ -425,10 +425,3 @@ def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=separator, lineterminator="\r\n").writerows(rows)
     return written.getvalue()
-
-
-def write_whole(path: Path, content: str) -> None:
-    """Write a file whole or not at all; its temporary name is none that a build reads."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content.encode("utf-8"))

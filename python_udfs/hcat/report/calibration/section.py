@@ -25,9 +25,6 @@ SHOWN_MARTS: Final = (
 MAXIMUM_RATERS: Final = 20
 
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-LIST_RATER_REPORTS: Final = """
-select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
-"""
 
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
@@ -232,7 +229,8 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
         for row in rows
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
-    reports = source.rows(LIST_RATER_REPORTS, ["fct_rater_reports"])[:MAXIMUM_RATERS]
+    disagreeing = "select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater"
+    reports = source.rows(disagreeing, ["fct_rater_reports"])[:MAXIMUM_RATERS]
     return [
         *(blocks.paragraph(f"Agreement between raters: {reason}.", "note") for reason in reasons),
         blocks.fold(
