@@ -484,7 +484,7 @@ def write_desk(
     """Write the rating desk of a round: one page in which raters rate blind and save the sheet for the import."""
     from hcat.explorer import desk
 
-    written = desk.write_desk(
+    _, lines = desk.write_desk(
         place,
         review_round,
         output,
@@ -494,19 +494,7 @@ def write_desk(
         second_pass=second_pass,
         is_masked=not unmasked,
     )
-    say_in_columns(
-        [
-            ("desk", str(written.path)),
-            ("round", f"{written.review_round}, {written.count_interactions} interactions"),
-            ("criteria", ", ".join(written.criteria)),
-            *[
-                ("rater", f"{name}: {count} interactions" + (f", {twice} of them twice" if twice else ""))
-                for name, (count, twice) in written.assigned.items()
-            ],
-            ("texts", "private data masked" if written.is_masked else "unmasked: only for those who may read the logs"),
-            ("next", "open it in a browser, rate, save the sheet, then `hcat labels import SHEET --rater-kind person`"),
-        ]
-    )
+    say_in_columns(lines)
 
 
 @labels.command("export")
@@ -522,16 +510,8 @@ def export_labels(
     """Export the review sheet of a round for raters: query, contexts, answer and guideline, without scores."""
     from hcat.review import sheets as review_files
 
-    exported = review_files.export_labels(place, output, review_round, separator)
-    cut = f"; {exported.count_cut} cells cut" if exported.count_cut else ""
-    say_in_columns(
-        [
-            ("sheet", str(exported.path)),
-            ("round", f"{exported.review_round}, {exported.count_interactions} interactions"),
-            ("rows", f"{exported.count_rows}, one per interaction and criterion{cut}"),
-            *[("labels", need) for need in exported.needs],
-        ]
-    )
+    _, lines = review_files.export_labels(place, output, review_round, separator)
+    say_in_columns(lines)
 
 
 @labels.command("import")

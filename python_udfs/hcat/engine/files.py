@@ -62,6 +62,13 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def write_whole(path: Path, content: str) -> None:
+    """Write a file whole or not at all; its temporary name is none that a build reads."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.encode("utf-8"))
+
+
 @contextmanager
 def held_alone(path: Path, refusal: str) -> Iterator[int]:
     """Open a file for appending and yield its descriptor; with ``refusal`` where another process holds it."""

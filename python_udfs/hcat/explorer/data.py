@@ -168,12 +168,6 @@ def read_interactions(
     return source.columns_of(statement, reads, score_metric=score_metric, random_seed=str(random_seed))
 
 
-def read_tags(source: Warehouse, maximum: int) -> list[str]:
-    """Return the tags of the logs that are no dimension and have at most ``maximum`` values."""
-    reads = ["fct_interactions", "fct_marginal_weaknesses"]
-    return [row["tag"] for row in source.rows(QUERIES["count_tag_values"], reads, maximum=maximum)]
-
-
 def read_scores(source: Warehouse, metric_names: Sequence[str], score_metric: str) -> dict[str, Any]:
     """Return one array per column of :data:`LIST_SCORES`: the evaluations, in no order."""
     return source.columns_of(

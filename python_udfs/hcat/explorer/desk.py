@@ -1,23 +1,23 @@
 """The rating desk: one page with one review round, in which raters rate blind and save the sheet for the import."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import write_whole
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
 from hcat.explorer.tables import show_id
 from hcat.review.rounds import (
     CANNOT_JUDGE,
-    Round,
     assign_interactions,
     choose_second_looks,
     find_version,
     read_round,
 )
-from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell, write_whole
+from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.
@@ -30,18 +30,6 @@ where list_contains($interaction_ids::varchar[], interaction_id)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What :func:`write_desk` wrote."""
-
-    path: Path
-    review_round: str
-    count_interactions: int
-    criteria: tuple[str, ...]
-    assigned: dict[str, tuple[int, int]]
-    is_masked: bool
-
-
 def write_desk(
     warehouse: Path | Place,
     review_round: str | None = None,
@@ -52,8 +40,8 @@ def write_desk(
     overlap: float = 0.2,
     second_pass: float = 0.0,
     is_masked: bool = True,
-) -> Desk:
-    """Write the rating desk of a review round and return what it holds."""
+) -> tuple[Path, list[tuple[str, str]]]:
+    """Write the rating desk of a review round; return its path, and what to print about it."""
     names = list(raters) or ([rater] if rater else [])
     if rater and rater not in names:
         raise ValueError(f"rater must be one of {', '.join(sorted(names))}, got {rater}")
@@ -61,7 +49,15 @@ def write_desk(
         found = read_round(opened, review_round)
         if is_masked and opened.lacks("fct_interactions.answer_masks"):
             raise ValueError("no masks of private data in this build: say --unmasked if raters may read the logs")
-        texts, count_shown = _read_texts(opened, found, is_masked=is_masked)
+        ids = found.interaction_ids()
+        logged, count_shown = read_texts(opened, ids, is_masked=is_masked)
+        rows = opened.rows(_LIST_MASKS, ("fct_interactions",), interaction_ids=ids) if is_masked else []
+    masks = {row["interaction_id"]: place_masks(row["answer_masks"] or "") for row in rows}
+    texts = {
+        review_id: asdict(logged.get(row["interaction_id"], Texts("", (), "")))
+        | {"masks": masks.get(row["interaction_id"], [])}
+        for review_id, row in found.drawn.items()
+    }
     # a round may be older than the logs at hand
     review_ids = [each for each in found.ordered() if texts[each]["answer"]]
     if not review_ids:
@@ -96,14 +92,17 @@ def write_desk(
     }
     path = output or find_folder(warehouse) / "desk.html"
     write_whole(path, assemble_page("desk", f"Rating desk, {found.name}", {"desk": data}))
-    return Desk(
-        path,
-        found.name,
-        len(review_ids),
-        tuple(found.guidelines),
-        {name: (len(own), len(second[name])) for name, own in kept.items()},
-        is_masked,
-    )
+    return path, [
+        ("desk", str(path)),
+        ("round", f"{found.name}, {len(review_ids)} interactions"),
+        ("criteria", ", ".join(found.guidelines)),
+        *[
+            ("rater", f"{name}: {len(own)} interactions" + f", {len(second[name])} of them twice" * bool(second[name]))
+            for name, own in kept.items()
+        ],
+        ("texts", "private data masked" if is_masked else "unmasked: only for those who may read the logs"),
+        ("next", "open it in a browser, rate, save the sheet, then `hcat labels import SHEET --rater-kind person`"),
+    ]
 
 
 def place_masks(masks: str) -> list[tuple[int, int, int, int]]:
@@ -114,19 +113,6 @@ def place_masks(masks: str) -> list[tuple[int, int, int, int]]:
         places.append((start + shift, start + shift + length, start, end))
         shift += length - (end - start)
     return places
-
-
-def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> tuple[dict[str, dict[str, Any]], int | None]:
-    """Return review_id -> query, contexts, answer and the masks of the answer, and the number of contexts to show."""
-    ids = found.interaction_ids()
-    texts, count_shown = read_texts(opened, ids, is_masked=is_masked)
-    rows = opened.rows(_LIST_MASKS, ("fct_interactions",), interaction_ids=ids) if is_masked else []
-    masks = {row["interaction_id"]: row["answer_masks"] or "" for row in rows}
-    found_texts = {}
-    for review_id, row in found.drawn.items():
-        own = texts.get(row["interaction_id"], Texts("", (), ""))
-        found_texts[review_id] = asdict(own) | {"masks": place_masks(masks.get(row["interaction_id"], ""))}
-    return found_texts, count_shown
 
 
 def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:

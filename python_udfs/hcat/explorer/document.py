@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hcat.engine.files import replacing
+from hcat.engine.files import write_whole
 from hcat.engine.warehouse import Place, Warehouse, WarehouseError, check_finished, open_warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.describing import describe_page
@@ -28,9 +28,7 @@ def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool =
     with open_warehouse(warehouse) as source:
         check_finished(source)
         page = render_explorer(source, is_unmasked=is_unmasked)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(output) as unfinished:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
+    write_whole(output, page)
     return output
 
 

@@ -88,9 +88,11 @@ def read_everything(source: Warehouse) -> Read:
     if main is None or score is None:
         raise WarehouseError("the warehouse holds no scored interaction: load logs and run `dbt build`")
     dimensions = data.list_dimensions(source)
-    tags = data.read_tags(source, MAXIMUM_TAG_VALUES)
+    reads = ["fct_interactions", "fct_marginal_weaknesses"]
+    tags = source.rows(data.QUERIES["count_tag_values"], reads, maximum=MAXIMUM_TAG_VALUES)
     seed = int(build.run["random_seed"]) if build.run else 0
-    columns = data.read_interactions(source, dimensions, tags, score["metric_name"], seed)
+    named = [row["tag"] for row in tags]
+    columns = data.read_interactions(source, dimensions, named, score["metric_name"], seed)
     names = [metric["metric_name"] for metric in build.metrics]
     rankings = source.rows(
         data.QUERIES["list_rankings"], ["fct_interactions.missed_chunk_ids", "fct_retrieved_contexts"]

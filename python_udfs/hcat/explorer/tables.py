@@ -256,18 +256,14 @@ def find_evidence(text: str, rank: int | None, passages: Mapping[int, str]) -> d
     # the passage that the build names is the first to be looked at
     ordered = sorted(passages, key=lambda one: (one != rank, one))
     for pieces in ([text], re.split(r"(?<=[.!?:;])\s+|\n+", text)):
-        places = [place for piece in pieces if (place := _find_place(piece, ordered, passages)) is not None]
+        found = (
+            next(((rank, *place) for rank in ordered if (place := find_text(piece, passages[rank]))), None)
+            for piece in pieces
+        )
+        places = [first for first in found if first]
         if places:
             return {"places": sorted(map(list, dict.fromkeys(places)))}
     return {"text": text}
-
-
-def _find_place(text: str, ordered: Iterable[int], passages: Mapping[int, str]) -> tuple[int, int, int] | None:
-    for rank in ordered:
-        place = find_text(text, passages[rank])
-        if place is not None:
-            return rank, *place
-    return None
 
 
 def _split(words: str | None) -> list[str]:
@@ -282,22 +278,23 @@ def tabulate_cells(
     cells: Sequence[Row], metric_names: Sequence[str], segments: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
     """Return the cells of the maps as columns of codes and numbers."""
-    dimensions = {name: code for code, name in enumerate(segments)}
     metrics = {name: code for code, name in enumerate(metric_names)}
+    codes = {
+        (dimension, segment): (number, code)
+        for number, (dimension, own) in enumerate(segments.items())
+        for segment, code in own.items()
+    }
 
     def place(cell: Row, which: str) -> tuple[int, int] | None:
-        dimension, segment = cell[f"{which}_dimension"], cell[f"{which}_segment"]
-        if dimension is None or dimension == "all":
-            return -1, -1
-        code = segments.get(dimension, {}).get(segment)
-        return None if code is None else (dimensions[dimension], code)
+        dimension = cell[f"{which}_dimension"]
+        return (-1, -1) if dimension in (None, "all") else codes.get((dimension, cell[f"{which}_segment"]))
 
     placed = [(cell, place(cell, "first"), place(cell, "second")) for cell in cells if cell["metric_name"] in metrics]
-    codes = [(*first, *second) for _, first, second in placed if first is not None and second is not None]
-    kept = [cell for cell, first, second in placed if first is not None and second is not None]
+    found = [(cell, *first, *second) for cell, first, second in placed if first and second]
+    kept = [cell for cell, *_ in found]
     columns: dict[str, Any] = {"metric": np.array([metrics[cell["metric_name"]] for cell in kept], np.int32)}
-    for place_of, name in enumerate(("first_dimension", "first_segment", "second_dimension", "second_segment")):
-        columns[name] = np.array([code[place_of] for code in codes], np.int32)
+    for place_of, name in enumerate(("first_dimension", "first_segment", "second_dimension", "second_segment"), 1):
+        columns[name] = np.array([row[place_of] for row in found], np.int32)
     for name in ("count_interactions", "count_scored", "count_clusters"):
         columns[name] = np.array([cell[name] for cell in kept], np.int32)
     numbers = [f"{name}{end}" for name in ("share_failing", "mean_score") for end in ("", "_lower", "_upper")]

@@ -9,8 +9,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -176,19 +176,6 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-@contextmanager
-def _taken_as_missing(module: str) -> Iterator[None]:
-    """Let imports of a module fail as if it were not installed; one that is loaded already stays."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        sys.modules.pop(module, None)
-
-
 class _ExpectationError(RuntimeError):
     """An expectation that Great Expectations could not compute; the message is the type of its exception."""
 
@@ -204,7 +191,10 @@ def _check(rows: Sequence[dict[str, Any]]) -> dict[str, _Result]:
     # Great Expectations imports Spark Connect where PySpark is installed. In a process that runs no file (`python -c`)
     # PySpark takes that import for one of its doctests and, without grpc, calls sys.exit(0): the thread of the model
     # ends, and dbt waits for it forever. The gates need pandas frames only.
-    with warnings.catch_warnings(), _taken_as_missing("pyspark.sql.connect"):
+    with warnings.catch_warnings(), ExitStack() as after:
+        if (module := "pyspark.sql.connect") not in sys.modules:
+            sys.modules[module] = None  # type: ignore[assignment]
+            after.callback(sys.modules.pop, module, None)
         warnings.simplefilter("ignore")
         import great_expectations as gx
         from great_expectations.data_context.types.base import (

@@ -102,9 +102,6 @@ def lacks_mart(source: Warehouse, mart: str, what: str, otherwise: Gap | bool = 
     return otherwise if source.has(mart) else Gap(f"{what}: this warehouse lacks {mart}.", REBUILD)
 
 
-# Parts
-
-
 def heading(text: str, level: int = 3, anchor: str = "") -> Block:
     """Return a heading."""
     return {"kind": "heading", "text": text, "level": level, "anchor": anchor}
@@ -166,7 +163,11 @@ def table(
     if not rows:
         return None
     if isinstance(columns, Mapping):
-        columns, rows = _read_columns(rows, columns)
+        # what the query gives, but bounds and what begins with _; the rows by names without titles
+        names = {column.partition("=")[0]: column for column in rows[0]}
+        bounds = {f"{name}{end}" for name in names for ends in _BOUNDS for end in ends}
+        rows = [dict(zip(names, row.values(), strict=True)) for row in rows]
+        columns = [columns.get(name, names[name]) for name in names if name[0] != "_" and name not in bounds]
     shown = [
         one if isinstance(one, Column) else _describe_column(one, rows, (words or {}).get(one.partition("=")[0], {}))
         for one in columns
@@ -198,14 +199,6 @@ def query(
     return table(caption, shown, read(source, name, **parameters), maximum, noun, words)
 
 
-def _read_columns(rows: Sequence[Row], shown: Mapping[str, Column]) -> tuple[list[str | Column], list[Row]]:
-    """Return the columns of a query but bounds and what begins with _, and the rows by names without titles."""
-    names = {column.partition("=")[0]: column for column in rows[0]}
-    bounds = {f"{name}{end}" for name in names for ends in _BOUNDS for end in ends}
-    columns = [shown.get(name, column) for name, column in names.items() if name[0] != "_" and name not in bounds]
-    return columns, [dict(zip(names, row.values(), strict=True)) for row in rows]
-
-
 def _describe_column(name: str, rows: Sequence[Row], words: Mapping[Any, str]) -> Column:
     """Return a column as the name of a column of a mart and its values say: a number, a share, a day, a text."""
     field, _, title = name.partition("=")
@@ -233,9 +226,6 @@ def _describe_column(name: str, rows: Sequence[Row], words: Mapping[Any, str]) -
     if any(isinstance(value, date) for value in values):
         kind = "short"
     return Column(title or plain.capitalize(), show, kind)
-
-
-# Cells
 
 
 def say(value: Any) -> str:

@@ -23,8 +23,6 @@ from hcat.report.signing import DECISIONS, SEED
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 
-EVENTS: Final = WORDS["changes"]["events"]
-
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     """Return the signatures of this build, and what changed since the last signed build before it."""
@@ -33,17 +31,14 @@ def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     now = build.run
     run_id = now["run_id"] if now else None
     earlier = [row for row in sign_offs if row["run_id"] != run_id]
-    runs = {row["run_id"]: row for row in build.runs}
     # the last signature whose build is here and older; one of a build that is not here can only be named
-    older = (
-        {} if now is None else {name: run for name, run in runs.items() if run["build_number"] < now["build_number"]}
-    )
+    older = {run["run_id"]: run for run in build.runs if now and run["build_number"] < now["build_number"]}
     known = next((row for row in earlier if row["run_id"] in older), None)
     return {
         "run_id": clean_label(run_id) if run_id else "",
         "own": [_show_signature(row) for row in sign_offs if row["run_id"] == run_id],
         "unknown": _show_signature(earlier[0]) if earlier and known is None else None,
-        "signed": None if now is None or known is None else _compare(source, now, runs[known["run_id"]], earlier),
+        "signed": None if now is None or known is None else _compare(source, now, older[known["run_id"]], earlier),
     }
 
 
@@ -84,7 +79,7 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
                 signed=before["build_number"],
                 built=now["build_number"],
             )
-            for event, words in EVENTS.items()
+            for event, words in WORDS["changes"]["events"].items()
         },
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
         "moved": [

@@ -63,14 +63,10 @@ def draw_strokes(
     cap: str = "butt",
 ) -> Any:
     """Return a layer of strokes (x, y, x2, y2) as one path of the SVG: a tenth of the bytes of one path per stroke."""
-    rows: list[dict[str, float | None]] = []
-    for left, top, right, bottom in strokes:
-        ends = [(left, top)] if (left, top) == (right, bottom) else [(left, top), (right, bottom)]
-        rows += [{"x": end_x, "y": end_y} for end_x, end_y in ends]
-        rows.append({"x": None, "y": None})
-    numbered = [{**row, "order": number} for number, row in enumerate(rows)]
+    # a stroke whose ends are one is a dot, and a point without a place ends each stroke
+    ends = [end for stroke in strokes for end in dict.fromkeys([stroke[:2], stroke[2:], (None, None)])]
     return (
-        chart_of(numbered)
+        chart_of([{"x": left, "y": top, "order": number} for number, (left, top) in enumerate(ends)])
         .mark_line(
             color=colour, strokeWidth=width, opacity=opacity, strokeCap=cap, invalid="break-paths-filter-domains"
         )
@@ -99,7 +95,7 @@ def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
 
 
 def finish(chart: Any, label: str) -> str:
-    """Return ``chart`` as SVG in the common style."""
+    """Return ``chart`` as SVG in the common style for an HTML page, which needs a label and no name spaces."""
     configured = (
         chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
         .configure_view(stroke=None)
@@ -116,11 +112,7 @@ def finish(chart: Any, label: str) -> str:
     )
     buffer = io.StringIO()
     configured.save(buffer, format="svg")
-    return _inline(buffer.getvalue(), label)
-
-
-def _inline(svg: str, label: str) -> str:
-    """Return ``svg`` for an HTML page: without name spaces, which HTML does not need, and with a label."""
+    svg = buffer.getvalue()
     body = svg[svg.index("<svg") :]
     end = body.index(">")
     opening = re.sub(r'\s(?:xmlns(?::\w+)?|class)="[^"]*"', "", body[:end])
@@ -139,7 +131,6 @@ MAXIMUM_VIOLIN_DOTS = 60
 GOLDEN_SECTION = 0.6180339887498949
 
 _SCORE_INK = "#1b5e8f"
-_SCORE_FILL = "#bcd9ee"
 
 
 def is_sparse(scores: Sequence[float]) -> bool:
@@ -169,8 +160,6 @@ def draw_violins(
     """Return violins with dots as SVG, one for each group (name, scores, quartiles and number of all its scores)."""
     import altair as alt
 
-    if not violins:
-        raise ValueError("violins need at least one group, got none")
     x = score_axis(domain, title=axis_title, grid=True)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
     areas, boxes, medians = [], [], []
@@ -197,7 +186,7 @@ def draw_violins(
     if areas:
         layers.append(
             chart_of(areas)
-            .mark_area(color=_SCORE_FILL, stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
+            .mark_area(color="#bcd9ee", stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
             .encode(x=x, y=y, y2="y2:Q", detail="group:N")
         )
     if dots:
@@ -288,8 +277,6 @@ def draw_densities(
     """Return densities of accepted and failed scores beside the threshold in force as SVG."""
     import altair as alt
 
-    if not any(scores for _, scores in densities):
-        raise ValueError("a figure of densities needs scores, got none")
     width = 520
     x = score_axis(domain, title=axis_title)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)

@@ -1,6 +1,6 @@
 """The first page: may each application go live, why, and which answers to read first, with their evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote as quote_url
 
@@ -21,6 +21,8 @@ from hcat.report.showing import (
 from hcat.report.words import WORDS
 
 STATES: Final = WORDS["decision"]["states"]
+#: Sentences of each answer.
+MAXIMUM_SENTENCES: Final = 3
 
 
 def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
@@ -34,12 +36,6 @@ def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
         }
         for row in read_decisions(source)
     ]
-
-
-def list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return who signs: the owners that the seed names, and a validator."""
-    owners = dict.fromkeys(clean_label(row["owner_role"]) for row in applications if row["owner_role"])
-    return [*owners, "an independent validator"]
 
 
 def list_to_read(source: Warehouse) -> list[Row]:
@@ -70,7 +66,12 @@ def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> S
     )
     shown: list[Block | None] = [listed or blocks.absent("No answer of the candidate has a score to order it by.")]
     if rows:
-        shown.append(blocks.fold("The same answers with their evidence", *show_cards(source, rows, explorer)))
+        keys = [row["interaction_id"] for row in rows]
+        limits = {"characters": SENTENCE_CHARACTERS + 1, "maximum": MAXIMUM_SENTENCES}
+        found = blocks.read(source, "list_evidence_of", interaction_ids=keys, **limits)
+        evidence = group_by(found, "interaction_id")
+        cards = [_show_card(row, evidence.get(row["interaction_id"], []), explorer) for row in rows]
+        shown.append(blocks.fold("The same answers with their evidence", *cards))
     return blocks.section(*shown)
 
 
@@ -83,26 +84,6 @@ def _show_exchange(row: Row) -> Any:
         blocks.small(blocks.link(to_anchor("answer", row["interaction_id"]), clean_label(row["interaction_id"]))),
         blocks.small(equal),
     )
-
-
-#: Sentences of each answer.
-MAXIMUM_SENTENCES: Final = 3
-
-
-def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:
-    """Return a card for each interaction, with the evidence of its weakest sentences."""
-    keys = [row["interaction_id"] for row in rows]
-    evidence = group_by(
-        blocks.read(
-            source,
-            "list_evidence_of",
-            interaction_ids=keys,
-            characters=SENTENCE_CHARACTERS + 1,
-            maximum=MAXIMUM_SENTENCES,
-        ),
-        "interaction_id",
-    )
-    return [_show_card(row, evidence.get(row["interaction_id"], []), explorer) for row in rows]
 
 
 def _show_card(row: Row, evidence: Sequence[Row], explorer: str) -> Block:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import write_whole
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
@@ -13,7 +13,7 @@ from hcat.report.blocks import keep
 from hcat.report.calibration.section import describe_calibration, describe_labels
 from hcat.report.changes import describe_changes, show_changes
 from hcat.report.data import describe_data, read_counts
-from hcat.report.decision import describe_decisions, describe_reading, list_signers, list_to_read
+from hcat.report.decision import describe_decisions, describe_reading, list_to_read
 from hcat.report.inputs import keep_unmet, leave_out_switched_off
 from hcat.report.ledger import Build, describe_ledger, describe_verdict, read_build
 from hcat.report.limitations import describe_limitations
@@ -62,10 +62,7 @@ EXPLORER_FILE: Final = "explorer.html"
 
 def write_report(warehouse: Path | Place, output: Path, application: Path | None = None) -> Path:
     """Write the report of the last build as one HTML file and return its path."""
-    page = render_report(warehouse, output.with_name(EXPLORER_FILE), application)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(output) as unfinished:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
+    write_whole(output, render_report(warehouse, output.with_name(EXPLORER_FILE), application))
     return output
 
 
@@ -87,7 +84,10 @@ def render_report(warehouse: Path | Place, explorer: Path | None = None, applica
         lstrip_blocks=True,
     )
     environment.filters.update(number=format_number, label=clean_label)
-    return drop_dead_links(environment.get_template("report.html.j2").render(context))
+    page = environment.get_template("report.html.j2").render(context)
+    # a link to a part that this build lacks becomes plain text
+    known = set(re.findall(r'<[a-z][^<>]* id="([^"]+)"', page))
+    return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
 
 def _is_page_of(explorer: Path, build: Build) -> bool:
@@ -95,12 +95,6 @@ def _is_page_of(explorer: Path, build: Build) -> bool:
     # its blocks are written without blanks
     run_id = clean_label(build.run["run_id"]) if build.run else ""
     return explorer.is_file() and f'"run":{{"id":"{run_id}"'.encode() in explorer.read_bytes()
-
-
-def drop_dead_links(page: str) -> str:
-    """Return the page with links to parts that this build lacks as plain text."""
-    known = set(re.findall(r'<[a-z][^<>]* id="([^"]+)"', page))
-    return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
 
 def build_context(
@@ -113,6 +107,7 @@ def build_context(
     changes = describe_changes(source, build)
     labels = describe_labels(source)
     changed = show_changes(changes, build.level)
+    owners = dict.fromkeys(clean_label(row["owner_role"]) for row in list_applications(source) if row["owner_role"])
     appendix = {
         "scope": describe_scope(source, gates["rows"]),
         "data": describe_data(source, counts),
@@ -146,7 +141,7 @@ def build_context(
         "appendix": [(name, title, shown[name]) for name, title in APPENDIX if name in shown],
         "left_out": [title for name, title in APPENDIX if name not in shown],
         "decisions": describe_decisions(source),
-        "signers": list_signers(list_applications(source)),
+        "signers": [*owners, "an independent validator"],
         "changes": changes,
         "limitations": limitations,
         "header": {

@@ -42,25 +42,19 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     )
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
-    shown = []
-    for row in rows:
-        shown.append(
+    return {
+        "rows": [
             {
                 "anchor": to_anchor("gate", row["gate_name"]),
                 "formula": find_formula(row),
                 "gate_name": clean_label(row["gate_name"]),
-                "verdict": row["verdict"],
-                "severity": row["severity"],
-                "is_passing": row["is_passing"],
-                "n": row["n"],
-                "minimum_n": row["minimum_n"],
+                **{name: row[name] for name in ("verdict", "severity", "is_passing", "n", "minimum_n")},
                 # the verdict has a column of its own
                 "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
             }
-        )
-    return {
-        "rows": shown,
+            for row in rows
+        ],
         "count_passing": sum(1 for row in rows if row["is_passing"]),
         "count_by_verdict": Counter(row["verdict"] for row in rows if not row["is_passing"]),
         "count_all": len(rows),
@@ -71,14 +65,8 @@ def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
-    return next(
-        (
-            name
-            for start, name in WORDS["outcomes"]["explained_in"].items()
-            if str(row["measurement"]).startswith(start)
-        ),
-        "safety",
-    )
+    explained = WORDS["outcomes"]["explained_in"].items()
+    return next((name for start, name in explained if str(row["measurement"]).startswith(start)), "safety")
 
 
 def show_measured(value: float | None, measurement: str) -> str:
@@ -135,12 +123,8 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return the distributions of scores as violins by topic, one per metric."""
     names = [metric for metric, row in build.primary.items() if row["unit"] != "indicator"]
-    ordered = [
-        *(metric for metric in VIOLIN_METRICS if metric in names),
-        *(metric for metric in names if metric not in VIOLIN_METRICS),
-    ]
     shown: list[Block | None] = []
-    for metric in ordered:
+    for metric in sorted(names, key=lambda name: [*VIOLIN_METRICS, name].index(name)):
         if len(shown) == len(VIOLIN_METRICS):
             break
         # the quantiles stand in the marts of cells, but only where the module of distributions is on

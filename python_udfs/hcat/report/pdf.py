@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from hcat.engine.files import replacing
+
 #: Names under which Chromium and its relatives are installed.
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _SECONDS: Final = 120
@@ -17,8 +19,7 @@ def print_pdf(page: Path, output: Path, *, is_full: bool = False) -> Path:
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise ValueError(f"no browser prints the PDF: install Chromium (one of {', '.join(BROWSERS)})")
-    temporary = output.with_name(f".{output.name}.writing")
-    with tempfile.TemporaryDirectory(prefix="hcat-pdf-") as profile:
+    with replacing(output) as temporary, tempfile.TemporaryDirectory(prefix="hcat-pdf-") as profile:
         command = [browser, "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer"]
         # Chromium refuses to run as root inside its sandbox; the page runs no script and loads nothing
         if os.geteuid() == 0:
@@ -34,8 +35,7 @@ def print_pdf(page: Path, output: Path, *, is_full: bool = False) -> Path:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             raise ValueError(f"{browser} printed nothing within {_SECONDS} seconds") from None
-    if not temporary.exists():
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-        raise ValueError(f"{browser} printed no PDF, it said: {said}")
-    os.replace(temporary, output)
+        if not temporary.exists():
+            said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+            raise ValueError(f"{browser} printed no PDF, it said: {said}")
     return output

@@ -29,8 +29,6 @@ inner join {LOGGED_INTERACTIONS} as logged on findings.interaction_id = logged.i
 where findings.is_leak
 """
 
-DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
-
 
 def describe_privacy(source: Warehouse) -> Section:
     """Return the personal data found in answers, masked."""
@@ -126,7 +124,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
             {"verdict": Column("Verdict", _show_verdict, "")},
             rows,
             noun="comparisons",
-            words={"design": DESIGNS},
+            words={"design": {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}},
         ),
         gaps=gaps,
     )

@@ -27,7 +27,7 @@ _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional
 def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
     """Return the failure rates of the candidates, and the gates."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"]
+    rates = [row for row in blocks.read(source, "list_rates", systems=systems) if row["_dimension"] == "all"]
     return blocks.section(
         _show_rates(
             "Share of answers that fail, with its interval. The verdict weighs all criteria: an answer fails by the"
@@ -49,9 +49,9 @@ def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, 
 def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     """Return the comparison of versions on the same questions, and the rates of candidate and baseline."""
     decisions = [row for row in read_decisions(source) if row["baseline"]]
-    baselines = [row["system"] for row in blocks.read(source, "list_baselines")]
-    systems = [*(row["system"] for row in decisions), *baselines]
-    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"] if decisions else []
+    baselines = blocks.read(source, "list_baselines") if decisions else []
+    systems = [row["system"] for row in (*decisions, *baselines)]
+    rates = [row for row in blocks.read(source, "list_rates", systems=systems) if row["_dimension"] == "all"]
     compared = [
         blocks.paragraph(
             f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions judged in both:"
@@ -72,7 +72,7 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
 def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    periods = [row for row in _list_rates(source, systems) if row["_dimension"] == "period"]
+    periods = [row for row in blocks.read(source, "list_rates", systems=systems) if row["_dimension"] == "period"]
     compared = [row["said"] for row in blocks.read(source, "say_weeks")]
     return [
         _show_rates("Answers to users before and since the change that was found.", periods)
@@ -156,10 +156,6 @@ def _show_threshold(row: Row, measured: Row | None) -> Any:
 def _show_admission(row: Row) -> Any:
     admission = row["admission"]
     return blocks.pill(_ADMISSION_STATES.get(admission, "not_evaluated"), ADMITTED.get(admission, "–"))
-
-
-def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
-    return blocks.read(source, "list_rates", systems=list(systems))
 
 
 def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:

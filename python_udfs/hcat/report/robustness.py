@@ -13,9 +13,6 @@ from hcat.report.words import WORDS
 #: Pairs of versions shown.
 MAXIMUM_PAIRS: Final = 3
 
-VERDICTS: Final = WORDS["robustness"]["verdicts"]
-COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
-
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return what comparisons of versions can show, replicates and query groups as far as their marts exist."""
@@ -57,15 +54,6 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
 
 #: Days below which a day may be what differs.
 FEW_DAYS: Final = 10
-#: What a comparison of versions cannot tell.
-DAYS: Final = (
-    "A version answered on few days ({days}), and few of its queries on several: a difference of days cannot be told"
-    " from one of versions."
-)
-EASIER: Final = (
-    "The shared queries are easier than those that only the newer version was asked, of which {others} fail: nothing is"
-    " known about these."
-)
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
@@ -85,9 +73,17 @@ def describe_headlines(source: Warehouse) -> list[Row]:
 def _list_caveats(row: Row) -> str:
     """Return what a comparison of versions cannot tell."""
     is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
-    found = [DAYS.format(days=row["count_days"])] if is_one_draw else []
+    found = []
+    if is_one_draw:
+        found.append(
+            f"A version answered on few days ({row['count_days']}), and few of its queries on several: a difference of"
+            " days cannot be told from one of versions."
+        )
     if row["is_shared_easier"]:
-        found.append(EASIER.format(others=format_value(row["others_value"], row["measurement"])))
+        found.append(
+            "The shared queries are easier than those that only the newer version was asked, of which"
+            f" {format_value(row['others_value'], row['measurement'])} fail: nothing is known about these."
+        )
     return " ".join(found)
 
 
@@ -95,19 +91,17 @@ def _find_headline(row: Row) -> Row:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
     measurement = row["measurement"]
     target = _name_difference(row["target_difference"], measurement)
-    needed = (
-        ""
-        if row["queries_needed"] is None
-        else f"To see a difference of {target} you need {row['queries_needed']:,} queries"
-    )
+    needed = ""
+    if row["queries_needed"] is not None:
+        needed = f"To see a difference of {target} you need {row['queries_needed']:,} queries"
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
     return row | {
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
-        "words": VERDICTS[row["verdict"]][1],
-        "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
+        "words": WORDS["robustness"]["verdicts"][row["verdict"]][1],
+        "reason": WORDS["robustness"]["comparison_statuses"].get(row["status"], row["status"]),
         "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
         "unit": "" if measurement == "mean_score" else " percentage points",

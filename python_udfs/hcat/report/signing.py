@@ -14,7 +14,6 @@ DECISIONS: Final = WORDS["signing"]["decisions"]
 #: The seed, in the project in whose folder the command runs.
 SEED: Final = Path("seeds", "sign_offs.csv")
 COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "signed_at", "report_sha256", "note")
-_ID_CHARACTERS: Final = 12
 
 
 def sign_report(
@@ -47,11 +46,9 @@ def sign_report(
     digest = "" if report is None else _hash_report(report, run_id)
     signed_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
     parts = (run_id, given["signed_by"], given["role"], decision, signed_at, digest, given["note"])
-    sign_off_id = hash_text("|".join(parts))[:_ID_CHARACTERS]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow([sign_off_id, *parts])
+    sign_off_id = hash_text("|".join(parts))[:12]
     with seed.open("a", encoding="utf-8", newline="") as handle:
-        handle.write(text.getvalue())
+        csv.writer(handle, lineterminator="\n").writerow([sign_off_id, *parts])
     return sign_off_id
 
 

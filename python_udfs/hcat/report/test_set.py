@@ -33,7 +33,6 @@ def describe_test_set(source: Warehouse) -> list[Block]:
 
 def _list_sentences(source: Warehouse) -> list[str]:
     """Return what was drawn, and how stable the topics are."""
-    varied = {"seed": "other seeds"}
     drawn = [
         f"All {row['count_chunks']:,} chunks were taken. Nothing was drawn: every weight is 1, without sampling error."
         if row["is_whole"]
@@ -42,7 +41,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
         for row in blocks.read(source, "count_drawn")
     ]
     stability = [
-        f"Stability ({varied.get(row['variation'], 'other samples of the texts')}): adjusted Rand index"
+        f"Stability (other {'seeds' if row['variation'] == 'seed' else 'samples of the texts'}): adjusted Rand index"
         f" {format_number(row['mean_adjusted_rand'])} on average and at least"
         f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
         f" {row['count_texts']:,} texts ({blocks.say(row['method'])}, {blocks.say(row['reduction'])}); silhouette"

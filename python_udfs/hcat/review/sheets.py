@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import write_whole
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
@@ -69,18 +69,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What :func:`export_labels` wrote; ``needs`` says how many labels are missing, one line per target."""
-
-    path: Path
-    review_round: str
-    count_interactions: int
-    count_rows: int
-    count_cut: int
-    needs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Imported:
     """What :func:`import_labels` did."""
 
@@ -121,8 +109,8 @@ def cut(text: str, length: int = CELL_CHARACTERS) -> str:
 
 def export_labels(
     warehouse: Path | Place, output: Path | None = None, review_round: str | None = None, separator: str = ","
-) -> Exported:
-    """Write the sheet of a review round: one row per (interaction, criterion), no scores, in random order."""
+) -> tuple[Path, list[tuple[str, str]]]:
+    """Write the sheet of a round, one row per (interaction, criterion); return its path, and what to print about it."""
     if separator not in SEPARATORS:
         raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
     with open_warehouse(warehouse) as opened:
@@ -134,6 +122,7 @@ def export_labels(
     limit = f"\n(contexts: at most the best {count_shown} passages)" if count_shown else ""
     rows: list[list[str]] = []
     count_cut = 0
+    # without scores, in random order
     for review_id in found.ordered():
         interaction_id = found.drawn[review_id]["interaction_id"]
         own = texts.get(interaction_id, Texts("", (), ""))
@@ -160,7 +149,12 @@ def export_labels(
             rows.append([to_cell(name, shown.get(name, "")) for name in COLUMNS])
     # the byte order mark tells spreadsheets that this is UTF-8
     write_whole(path, "\ufeff" + _to_csv([COLUMNS, *rows], separator))
-    return Exported(path, found.name, len(found.drawn), len(rows), count_cut, needs)
+    return path, [
+        ("sheet", str(path)),
+        ("round", f"{found.name}, {len(found.drawn)} interactions"),
+        ("rows", f"{len(rows)}, one per interaction and criterion" + f"; {count_cut} cells cut" * bool(count_cut)),
+        *[("labels", need) for need in needs],
+    ]
 
 
 def import_labels(
@@ -431,10 +425,3 @@ def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=separator, lineterminator="\r\n").writerows(rows)
     return written.getvalue()
-
-
-def write_whole(path: Path, content: str) -> None:
-    """Write a file whole or not at all; its temporary name is none that a build reads."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content.encode("utf-8"))

@@ -19,10 +19,10 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: Path) -> None:
-    desk = write_desk(warehouse)
-    assert desk.path == warehouse / "desk.html"
-    assert (desk.review_round, desk.count_interactions, desk.criteria) == ("round_1", 4, ("faithfulness", "relevance"))
-    data = read_block(desk.path)
+    path, lines = write_desk(warehouse)
+    assert path == warehouse / "desk.html"
+    assert lines[1:3] == [("round", "round_1, 4 interactions"), ("criteria", "faithfulness, relevance")]
+    data = read_block(path)
     by_query = {item["query"]: item for item in data["items"]}
     # whole texts: a page has no cells that cut them
     assert {
@@ -34,7 +34,7 @@ def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: P
     assert (data["count_shown"], {len(item["contexts"]) for item in data["items"]}) == (1, {0, 1})
     assert [point["text"] for point in data["criteria"][0]["points"]] == [f"faithfulness as in {n}" for n in (0, 1, 2)]
     assert set(data["items"][0]) == {"review_id", "interaction_id", "query", "contexts", "further", "answer", "masks"}
-    content = desk.path.read_text(encoding="utf-8")
+    content = path.read_text(encoding="utf-8")
     for cue in ("audit", "targeted", "0.1234567", "0.7654321", "sampling", "probability", "fluency"):
         assert cue not in content
     # the columns that the import asks for, and those of the desk
@@ -44,11 +44,11 @@ def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: P
 def test_private_data_is_masked_and_places_lead_back(tmp_path: Path) -> None:
     answer = INTERACTIONS["plain"][2]
     warehouse = make_desk_warehouse(tmp_path, {answer: [(0, 1, "[number]")]})
-    masked = read_block(write_desk(warehouse).path)
+    masked = read_block(write_desk(warehouse)[0])
     item = next(each for each in masked["items"] if each["query"] == "What is the fee?")
     assert (item["answer"], item["masks"]) == ("[number] euros.", [[0, 8, 0, 1]])
     assert '"answer":"5 euros."' not in (tmp_path / "desk.html").read_text(encoding="utf-8")
-    open_data = read_block(write_desk(warehouse, is_masked=False).path)
+    open_data = read_block(write_desk(warehouse, is_masked=False)[0])
     assert answer in {each["answer"] for each in open_data["items"]}
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute("alter table fct_interactions drop column answer_masks")
@@ -75,7 +75,8 @@ def test_masks_hide_their_places_and_leave_the_rest(text: str, cuts: list[tuple[
 def test_answers_that_left_the_logs_are_left_out(warehouse: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("delete from fct_interactions where interaction_id = 'plain'")
-    assert write_desk(warehouse).count_interactions == len(read_block(warehouse / "desk.html")["items"]) == 3
+    assert write_desk(warehouse)[1][1] == ("round", "round_1, 3 interactions")
+    assert len(read_block(warehouse / "desk.html")["items"]) == 3
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("delete from fct_interactions")
     with pytest.raises(ValueError, match="no answer of round round_1 is in the logs of the last build"):

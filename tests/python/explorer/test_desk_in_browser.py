@@ -41,7 +41,7 @@ def visit(browser: Any, path: Path, **settings: Any) -> Visit:
 
 
 def test_selected_words_are_the_reason_in_characters_of_the_log(browser: Any, desk: Path, tmp_path: Path) -> None:
-    seen = visit(browser, write_desk(desk).path)
+    seen = visit(browser, write_desk(desk)[0])
     seen.begin()
     # from the middle of the mask to the middle of the last word
     seen.page.evaluate(
@@ -57,7 +57,7 @@ def test_selected_words_are_the_reason_in_characters_of_the_log(browser: Any, de
 
 
 def test_a_closed_tab_loses_nothing_and_raters_do_not_meet(browser: Any, desk: Path) -> None:
-    path = write_desk(desk).path
+    path = write_desk(desk)[0]
     context = browser.new_context()
     first = Visit(context.new_page(), path)
     first.begin()
@@ -82,7 +82,7 @@ def test_without_storage_the_page_says_so(browser: Any, desk: Path, tmp_path: Pa
     context.add_init_script(
         "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError') }})"
     )
-    seen = Visit(context.new_page(), write_desk(desk).path)
+    seen = Visit(context.new_page(), write_desk(desk)[0])
     seen.begin()
     assert "This browser keeps nothing for this page" in seen.read(".warning")
     seen.press("2", "2")
@@ -91,7 +91,7 @@ def test_without_storage_the_page_says_so(browser: Any, desk: Path, tmp_path: Pa
 
 
 def test_named_raters_choose_themselves_and_keys_can_be_switched_off(browser: Any, desk: Path) -> None:
-    seen = visit(browser, write_desk(desk, raters=("anna", "ben"), overlap=0.2).path)
+    seen = visit(browser, write_desk(desk, raters=("anna", "ben"), overlap=0.2)[0])
     seen.press("ArrowDown", "Enter")
     seen.page.wait_for_selector("article")
     assert "Answer 1 of 3" in seen.read("article h2")
@@ -106,7 +106,7 @@ def test_named_raters_choose_themselves_and_keys_can_be_switched_off(browser: An
 
 
 def test_further_passages_come_on_request_and_a_phone_keeps_the_rating_in_sight(browser: Any, tmp_path: Path) -> None:
-    seen = visit(browser, write_desk(make_desk_warehouse(tmp_path)).path, viewport={"width": 390, "height": 700})
+    seen = visit(browser, write_desk(make_desk_warehouse(tmp_path))[0], viewport={"width": 390, "height": 700})
     seen.begin()
     counts = {}
     for _ in range(4):
@@ -121,7 +121,7 @@ def test_further_passages_come_on_request_and_a_phone_keeps_the_rating_in_sight(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_screen(browser: Any, desk: Path, scheme: str) -> None:
-    seen = visit(browser, write_desk(desk, raters=("anna", "ben")).path, color_scheme=scheme)
+    seen = visit(browser, write_desk(desk, raters=("anna", "ben"))[0], color_scheme=scheme)
     assert seen.find_violations() == []
     seen.press("Space", "Enter")
     seen.page.wait_for_selector("article")
@@ -142,7 +142,7 @@ def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monke
     monkeypatch.setattr("test_sheets.INTERACTIONS", HOSTILE)
     monkeypatch.setattr("test_sheets.make_warehouse.__defaults__", ({"round_1": list(HOSTILE)},))
     warehouse = make_desk_warehouse(tmp_path)
-    seen = visit(browser, write_desk(warehouse, rater="<b>=anna</b>").path)
+    seen = visit(browser, write_desk(warehouse, rater="<b>=anna</b>")[0])
     seen.press("Enter")
     shown: dict[str, str] = {}
     for _ in HOSTILE:

@@ -63,11 +63,6 @@ def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
     assert all(0.08 < row < 0.92 for _, row in dots)
 
 
-def test_pictures_refuse_nothing_to_draw() -> None:
-    with pytest.raises(ValueError, match="at least one group"):
-        charts.draw_violins([], None, (0, 1), "cosine", "label")
-
-
 @pytest.mark.parametrize("name", [HOSTILE, "\u2028 line", "a" * 500])
 def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
     svg = charts.draw_violins([make_violin(name, [0.1, 0.2], 0.1, 0.15, 0.2)], None, (0, 1), name, name)

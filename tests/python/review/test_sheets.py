@@ -140,7 +140,7 @@ def write(path: Path, rows: list[Row], separator: str = ",", line_end: str = "\r
 
 def fill(warehouse: Path, sheet: Path, change: Callable[[int, Row], object] = lambda number, row: None) -> Path:
     """Export a sheet and fill it as anna: 2 for all; then change(row of the spreadsheet, row)."""
-    rows = read(export_labels(warehouse, sheet).path)
+    rows = read(export_labels(warehouse, sheet)[0])
     for number, row in enumerate(rows, start=2):
         row.update(scale_point="2", rater="anna")
         change(number, row)
@@ -190,13 +190,17 @@ def test_long_cells_are_cut_with_a_mark_and_counted_as_spreadsheets_count() -> N
 
 
 def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: Path) -> None:
-    exported = export_labels(warehouse)
-    assert exported.path == warehouse / "review_round_1.csv"
-    assert (exported.review_round, exported.count_interactions, exported.count_rows) == ("round_1", 4, 8)
-    assert exported.needs == ("groundedness, half width 0.05: 81 of 381, 300 missing",)
-    content = exported.path.read_bytes()
+    path, lines = export_labels(warehouse)
+    assert path == warehouse / "review_round_1.csv"
+    assert lines == [
+        ("sheet", str(path)),
+        ("round", "round_1, 4 interactions"),
+        ("rows", "8, one per interaction and criterion; 2 cells cut"),
+        ("labels", "groundedness, half width 0.05: 81 of 381, 300 missing"),
+    ]
+    content = path.read_bytes()
     assert content.startswith(b"\xef\xbb\xbfreview_id,")
-    rows = read(exported.path)
+    rows = read(path)
     assert tuple(rows[0]) == COLUMNS
     assert {(row["interaction_id"], row["criterion"]) for row in rows} == {
         (each, criterion) for each in ("plain", "formula", "'2026-05", "'-7") for criterion in CRITERIA
@@ -232,8 +236,8 @@ def test_the_order_is_random_and_always_the_same(tmp_path: Path, monkeypatch: py
 
 def test_the_last_round_is_written_unless_another_is_named(tmp_path: Path) -> None:
     make_warehouse(tmp_path, {"spring": ["plain"], "autumn": ["formula"]})
-    assert export_labels(tmp_path).review_round == "autumn"
-    assert [row["interaction_id"] for row in read(export_labels(tmp_path, None, "spring").path)] == ["plain", "plain"]
+    assert export_labels(tmp_path)[0].name == "review_autumn.csv"
+    assert [row["interaction_id"] for row in read(export_labels(tmp_path, None, "spring")[0])] == ["plain", "plain"]
     with pytest.raises(ValueError, match="review round must be one of autumn, spring, got winter"):
         export_labels(tmp_path, None, "winter")
 
@@ -279,7 +283,7 @@ def test_ratings_say_who_filled_the_sheet(warehouse: Path, raw_logs: Path, tmp_p
 def test_what_spreadsheets_do_to_a_sheet_is_no_error(
     separator: str, line_end: str, mark: str, warehouse: Path, raw_logs: Path, tmp_path: Path
 ) -> None:
-    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", separator=",").path)
+    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", separator=",")[0])
     for row in rows:
         # numbers without their zeros, texts without their apostrophe, other line ends in a cell, blanks around a name
         row.update(
@@ -368,11 +372,11 @@ def test_a_changed_rating_counts_and_an_older_sheet_does_not_undo_it(
 
 def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse", {"spring": ["plain"], "autumn": ["formula"]})
-    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", "spring").path)
+    rows = read(export_labels(warehouse, tmp_path / "sheet.csv", "spring")[0])
     sheet = write(tmp_path / "sheet.csv", [row | {"scale_point": "1", "rater": "anna"} for row in rows])
     with pytest.raises(ValueError, match=r"^sheet.csv: no row is of round autumn; the sheet is of round spring: "):
         run(sheet, warehouse, raw_logs)
-    autumn = read(export_labels(warehouse, tmp_path / "autumn.csv", "autumn").path)
+    autumn = read(export_labels(warehouse, tmp_path / "autumn.csv", "autumn")[0])
     mixed = run(write(tmp_path / "mixed.csv", [autumn[0], rows[0]]), warehouse, raw_logs)
     assert [(problem.row, problem.reason) for problem in mixed.problems] == [
         (3, "review_round must be autumn, got spring: import it with --round spring")

@@ -24,16 +24,7 @@ SHOWN_MARTS: Final = (
 )
 MAXIMUM_RATERS: Final = 20
 
-NOT_LABELLED: Final = Gap(
-    "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
-    "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
-    "ratings",
-)
-
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-LIST_RATER_REPORTS: Final = """
-select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
-"""
 
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
@@ -77,7 +68,12 @@ def _plan(source: Warehouse) -> Gap:
         f" ± {100 * row['target']:g} percentage points, {format_level(row['confidence'])} confidence)"
         for row in blocks.read(source, "find_labels_needed", preferred=PREFERRED_METRIC)
     )
-    return NOT_LABELLED._replace(what=NOT_LABELLED.what + told)
+    return Gap(
+        "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters"
+        + told,
+        "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
+        "ratings",
+    )
 
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
@@ -233,7 +229,8 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
         for row in rows
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
-    reports = source.rows(LIST_RATER_REPORTS, ["fct_rater_reports"])[:MAXIMUM_RATERS]
+    disagreeing = "select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater"
+    reports = source.rows(disagreeing, ["fct_rater_reports"])[:MAXIMUM_RATERS]
     return [
         *(blocks.paragraph(f"Agreement between raters: {reason}.", "note") for reason in reasons),
         blocks.fold(
