@@ -266,16 +266,10 @@ def _fit_parametric(data: LabelledScores, family: str) -> tuple[str, list[Row]]:
     if all_slopes[accept_from:].min() <= all_slopes[:accept_from].max():
         return "wrong_direction", []
     slopes = slopes / scale
-    name, constants = (
-        ("cut_point", constants + slopes * center)
-        if family == "ordinal"
-        else (
-            "intercept",
-            constants - slopes * center,
-        )
-    )
+    name, shift = ("cut_point", center) if family == "ordinal" else ("intercept", -center)
     # those of a graded scale are numbered by scale point, point 0 being the reference
-    rows = _number(name, constants, int(family != "logistic")) + _number("slope", slopes, int(family == "multinomial"))
+    rows = _number(name, constants + slopes * shift, int(family != "logistic"))
+    rows += _number("slope", slopes, int(family == "multinomial"))
     if family in GRADED_FAMILIES:
         rows += _number("accept_from", [data.accept_from])
     if data.is_probability:

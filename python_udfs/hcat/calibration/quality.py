@@ -26,7 +26,7 @@ from hcat.calibration.targets import as_texts, read_targets
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
-from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile, wilson_interval
+from hcat.statistics.intervals import kish, normal_quantile, t_quantile, wilson_interval
 
 #: Calibrated probability from which an answer passes: people then accept it more likely than not.
 CUT_OFF: Final = 0.5
@@ -398,7 +398,7 @@ def _wilson(share: float, clusters: Integers, weights: Floats) -> tuple[float, f
     """Return the Wilson (1927) interval of a share on the effective number of clusters."""
     # a mean of ones may exceed 1 by rounding
     quantile = normal_quantile((1 + CONFIDENCE) / 2)
-    return wilson_interval(min(1.0, share), effective_clusters(clusters, weights), quantile)
+    return wilson_interval(min(1.0, share), kish(np.bincount(clusters, weights=weights)), quantile)
 
 
 def _check(

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.engine.columns import schema, stack_parts
+from hcat.engine.columns import as_floats, schema, stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import DriftSettings, plan_periods
-from hcat.monitoring.drift.reading import as_floats, read_interactions, read_metrics, read_strata
+from hcat.monitoring.drift.reading import read_interactions, read_metrics, read_strata
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
@@ -65,7 +65,9 @@ def measure_drift(
     rows += measure_mix(known, cells, plan, settings)
     rows.sort(key=lambda row: [row["metric_name"] is None, *(row[name] or "" for name in DRIFT_SCHEMA.names[:5])])
     mark_alarms(rows, settings, deciding)
-    return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
+    for row in rows:
+        row |= {name: None for name, value in row.items() if isinstance(value, float) and not np.isfinite(value)}
+    return pa.Table.from_pylist(rows, schema=DRIFT_SCHEMA)
 
 
 def measure_weeks(
@@ -170,8 +172,3 @@ def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
     ):
         weeks = weeks.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return weeks
-
-
-def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with null for what is not finite."""
-    return {name: None if isinstance(value, float) and not np.isfinite(value) else value for name, value in row.items()}
