@@ -191,9 +191,8 @@ def measure_stability(
 def find_centres(vectors: Vectors, labels: Labels) -> Floats:
     """Return the mean vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean."""
     count = int(labels.max(initial=NOISE)) + 1
-    return np.array([vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]).reshape(
-        count, vectors.shape[1]
-    )
+    means = [vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]
+    return np.array(means).reshape(count, vectors.shape[1])
 
 
 def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:

@@ -39,7 +39,6 @@ REVISION: Final = 2
 MATCH_SIMILARITY: Final = 0.9
 #: Fits of each kind whose agreement measures the stability of the topics.
 COUNT_FITS: Final = 5
-#: Chunks per batch of the assignment.
 BATCH_CHUNKS: Final = 4096
 #: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
 DISTANCE_DECIMALS: Final = 9

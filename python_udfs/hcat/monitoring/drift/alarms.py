@@ -18,7 +18,6 @@ from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
-#: Series of the verdict, all things considered.
 _VERDICT: Final = "verdict"
 
 

@@ -96,15 +96,8 @@ def measure_weeks(
     chosen = DriftSettings(**settings)
     dimensions = pc.unique(sums["dimension"])
     ids = interactions["interaction_id"].combine_chunks()
-    monitored = (
-        batch.filter(
-            pc.and_(
-                pc.is_in(batch.column("dimension"), value_set=dimensions),
-                pc.is_in(batch.column("interaction_id"), value_set=ids),
-            )
-        )
-        for batch in segments
-    )
+    is_monitored = pc.field("dimension").isin(dimensions) & pc.field("interaction_id").isin(ids)
+    monitored = (batch.filter(is_monitored) for batch in segments)
     weeks = interactions["asked_week"].cast(pa.date32())
     over = pc.unique(sums.filter(pc.field("week_status") == "complete")["week_start"].cast(pa.date32()))
     status = pc.if_else(pc.is_in(weeks, value_set=over), "complete", "incomplete")
