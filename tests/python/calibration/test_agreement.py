@@ -116,8 +116,7 @@ def test_rater_report_by_hand():
     ratings = np.column_stack([own, others])
     found = report_rater(ratings, own_clusters(ratings), 0)
     assert (found["status"], found["count_ratings"], found["count_shared_units"]) == ("estimated", 30, 24)
-    assert found["count_effective"] == 24
-    assert found["agreement"] == 0.75
+    assert (found["count_effective"], found["agreement"]) == (24, 0.75)
     expected = rate_interval(np.arange(24) < 18, np.arange(24))
     assert_allclose((found["low"], found["high"]), (expected.low, expected.high), atol=1e-12)
     assert_allclose((found["kappa"], found["agreement_of_others"]), (0.5, 0.8))
