@@ -113,12 +113,12 @@ def test_every_reader_takes_the_build_of_the_largest_number_for_the_newest(bad: 
     assert "do not release" in summary["release"]
     page = write_report(bad.warehouse, bad.warehouse / "report.html").read_text("utf-8")
     assert "do not release" in page
-    titles = [message.title() for message in send_alerts(bad.warehouse, is_dry_run=True).messages]
+    titles = [message.events[0].title for message in send_alerts(bad.warehouse, is_dry_run=True).messages]
     assert "Gate answers_present: failed (error)" in titles
     # and the age of the newest build is known again
     late = datetime.now(UTC) + timedelta(days=3)
     aged = send_alerts(bad.warehouse, is_dry_run=True, maximum_age_hours=36, now=late).messages
-    assert any(message.title().startswith("No build since") for message in aged)
+    assert any(message.events[0].title.startswith("No build since") for message in aged)
 
 
 def test_a_build_that_could_not_publish_passes_nowhere_and_says_why_in_one_line(
@@ -139,7 +139,7 @@ def test_a_build_that_could_not_publish_passes_nowhere_and_says_why_in_one_line(
     summary = dict(summarise(build.warehouse))
     assert summary["build"].startswith("Not published: ")
     assert "Not published" in write_report(build.warehouse, build.warehouse / "report.html").read_text("utf-8")
-    titles = [message.title() for message in send_alerts(build.warehouse, is_dry_run=True).messages]
+    titles = [message.events[0].title for message in send_alerts(build.warehouse, is_dry_run=True).messages]
     assert any(
         title.startswith("The last build, of ") and title.endswith("did not publish its tables") for title in titles
     )

@@ -69,21 +69,6 @@ class Agreement(NamedTuple):
     count_clusters: int = 0
 
 
-class RaterReport(NamedTuple):
-    """One rater against the majority of the others, on the units on which at least two others have one."""
-
-    status: str
-    count_ratings: int
-    count_shared_units: int
-    count_effective: float
-    agreement: float | None = None  # share of shared units on which the rater gives the majority's value
-    low: float | None = None
-    high: float | None = None
-    kappa: float | None = None  # Cohen's, of the rater with that majority
-    agreement_of_others: float | None = None  # with each other, on the units that this rater rated
-    disagrees_with_everyone: bool | None = None  # `high` lies below that, and below the same on all units
-
-
 def percent_agreement(
     ratings: Floats, clusters: Integers, count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Agreement:
@@ -126,13 +111,8 @@ def krippendorff_alpha(
     return _estimate("krippendorff_alpha_ordinal", units, "ordinal", "without_replacement", count_draws, seed)
 
 
-class _Units(NamedTuple):
-    """Units of at least two ratings: how often the points of the scale met, (n_clusters, n_points, n_points)."""
-
-    points: Floats
-    tables: Floats
-    count_units: int
-    count_ratings: int
+#: Points of the scale, how often they met, (n_clusters, n_points, n_points), and the numbers of units and ratings.
+_Units = tuple[Floats, Floats, int, int]
 
 
 def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Units | None:
@@ -150,7 +130,7 @@ def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Uni
     codes = np.unique(clusters[rows], return_inverse=True)[1]
     tables = sum_by_cluster(pairs.reshape(len(pairs), -1).astype(np.float64), codes)
     shape = (len(tables), len(points), len(points))
-    return _Units(points, tables.reshape(shape), int(rows.sum()), int(counts.sum()))
+    return points, tables.reshape(shape), int(rows.sum()), int(counts.sum())
 
 
 def _estimate(
@@ -159,10 +139,10 @@ def _estimate(
     """Return the figure and its percentile interval (Efron 1979)."""
     if units is None:
         return Agreement(statistic, "no_pairable_values")
-    count_clusters = len(units.tables)
-    point = float(_measure(units.tables.sum(axis=0)[None], units.points, level, chance)[0])
-    counts = units.count_units, units.count_ratings, count_clusters
-    found = Agreement(statistic, "estimated", point, "too_few_clusters", None, None, *counts)
+    points, tables, *_ = units
+    count_clusters = len(tables)
+    point = float(_measure(tables.sum(axis=0)[None], points, level, chance)[0])
+    found = Agreement(statistic, "estimated", point, "too_few_clusters", None, None, *units[2:], count_clusters)
     if np.isnan(point):
         return found._replace(status="no_variation", value=None, interval_status="no_estimate")
     if count_clusters < MINIMUM_CLUSTERS:
@@ -172,7 +152,7 @@ def _estimate(
     parts = []
     for start in range(0, count_draws, block):
         drawn = draw_clusters(random, count_clusters, min(block, count_draws - start))
-        parts.append(_measure(np.tensordot(drawn, units.tables, 1), units.points, level, chance))
+        parts.append(_measure(np.tensordot(drawn, tables, 1), points, level, chance))
     return close_interval(found, np.concatenate(parts), count_draws)
 
 
@@ -207,8 +187,8 @@ def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Float
     return np.where(varies, 1 - ratio(observed, expected), np.nan)
 
 
-def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport:
-    """Return the report on one rater, a column of the ratings."""
+def report_rater(ratings: Floats, clusters: Integers, rater: int) -> dict[str, Any]:
+    """Return one rater, a column of the ratings, against the majority of at least two others, where they have one."""
     points, counts = count_values(ratings)
     own = ratings[:, rater]
     is_rated = ~np.isnan(own)
@@ -217,12 +197,12 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
     has_others = others.sum(axis=1) >= 2
     is_shared = is_rated & has_others & ~is_tie
     by_cluster = np.unique(clusters[is_shared], return_counts=True)[1].astype(np.float64)
-    count_effective = kish_effective_n(by_cluster) if is_shared.any() else 0.0
-    found = RaterReport("too_few_shared_units", int(is_rated.sum()), int(is_shared.sum()), count_effective)
+    found: dict[str, Any] = {"count_ratings": int(is_rated.sum()), "count_shared_units": int(is_shared.sum())}
+    found["count_effective"] = kish_effective_n(by_cluster) if is_shared.any() else 0.0
     if (~np.isnan(ratings)).any(axis=0).sum() < MINIMUM_RATERS:
-        return found._replace(status="fewer_than_three_raters")
+        return found | {"status": "fewer_than_three_raters"}
     if is_shared.sum() < MINIMUM_SHARED_UNITS:
-        return found
+        return found | {"status": "too_few_shared_units"}
     met = rate_interval(own[is_shared] == majority[is_shared], clusters[is_shared], confidence=CONFIDENCE)
     agreeing, pairable = (others * (others - 1)).sum(axis=1), others.sum(axis=1)
     agreeing = agreeing / np.maximum(pairable - 1, 1)
@@ -230,15 +210,15 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
     of_others = float(agreeing[same].sum() / pairable[same].sum())
     everywhere = float(agreeing[has_others].sum() / pairable[has_others].sum())
     pair = np.column_stack([own, majority])[is_shared]
-    return found._replace(
-        status="estimated",
-        agreement=met.estimate,
-        low=met.low,
-        high=met.high,
-        kappa=cohen_kappa(pair, np.zeros(len(pair), dtype=np.int64)).value,
-        agreement_of_others=of_others,
-        disagrees_with_everyone=met.high < min(of_others, everywhere),
-    )
+    return found | {
+        "status": "estimated",
+        "agreement": met.estimate,
+        "low": met.low,
+        "high": met.high,
+        "kappa": cohen_kappa(pair, np.zeros(len(pair), dtype=np.int64)).value,
+        "agreement_of_others": of_others,
+        "disagrees_with_everyone": met.high < min(of_others, everywhere),
+    }
 
 
 def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[str, Any]]:

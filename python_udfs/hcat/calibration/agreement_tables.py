@@ -127,7 +127,7 @@ def report_raters(ratings: pa.Table, targets: pa.Table) -> pa.Table:
     """Return one row per (criterion, rater) that compares the rater with the others of this kind."""
     accept_from = {row["criterion"]: row["accept_from"] for row in targets.to_pylist()}
     rows = [
-        criterion.head | {"rater": rater} | report_rater(criterion.first, criterion.clusters, column)._asdict() | failed
+        criterion.head | {"rater": rater} | report_rater(criterion.first, criterion.clusters, column) | failed
         for criterion in _read_criteria(ratings)
         for column, (rater, failed) in enumerate(
             zip(criterion.raters, compare_strictness(criterion.first, accept_from.get(criterion.name)), strict=True)

@@ -19,7 +19,6 @@ CALIBRATED_SCHEMA: Final = schema(
     "string: prediction_set",
 )
 
-#: Scores that are calibrated in one batch.
 BATCH_ROWS: Final = 100_000
 
 #: Sets by the labels in them; none is empty, as limits meet where an answer would have neither.

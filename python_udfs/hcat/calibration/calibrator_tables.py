@@ -180,14 +180,14 @@ def _cross_fit(
     """Yield every family with probabilities, shares accepted elsewhere, and probabilities of scale points."""
     data = join_labels(own, target)
     crossed = {family: cross_fit(data, family, seed=seed) for family in known.by_family}
-    shares = crossed[known.chosen].shares
+    of_chosen, shares, _ = crossed[known.chosen]
     if target.unit == "probability":
         yield UNCALIBRATED, own.scores, shares, None
-    for family, found in crossed.items():
-        yield family, found.probabilities, shares, found.points if family == "ordinal" else None
+    for family, (probabilities, _, points) in crossed.items():
+        yield family, probabilities, shares, points if family == "ordinal" else None
     if known.by_segment:
-        probabilities = crossed[known.chosen].probabilities.copy()
+        probabilities = of_chosen.copy()
         for segment, calibrator in known.by_segment.items():
             is_own = own.segments == segment
-            probabilities[is_own] = cross_fit(data.take(is_own), calibrator.family, seed=seed).probabilities
+            probabilities[is_own] = cross_fit(data.take(is_own), calibrator.family, seed=seed)[0]
         yield BY_SEGMENT, probabilities, shares, None

@@ -266,16 +266,10 @@ def _fit_parametric(data: LabelledScores, family: str) -> tuple[str, list[Row]]:
     if all_slopes[accept_from:].min() <= all_slopes[:accept_from].max():
         return "wrong_direction", []
     slopes = slopes / scale
-    name, constants = (
-        ("cut_point", constants + slopes * center)
-        if family == "ordinal"
-        else (
-            "intercept",
-            constants - slopes * center,
-        )
-    )
+    name, shift = ("cut_point", center) if family == "ordinal" else ("intercept", -center)
     # those of a graded scale are numbered by scale point, point 0 being the reference
-    rows = _number(name, constants, int(family != "logistic")) + _number("slope", slopes, int(family == "multinomial"))
+    rows = _number(name, constants + slopes * shift, int(family != "logistic"))
+    rows += _number("slope", slopes, int(family == "multinomial"))
     if family in GRADED_FAMILIES:
         rows += _number("accept_from", [data.accept_from])
     if data.is_probability:
@@ -375,16 +369,10 @@ def _fit_boosted(data: LabelledScores, seed: int) -> tuple[str, list[Row]]:
     return ("fitted", rows) if any("threshold" in row for row in rows) else ("wrong_direction", [])
 
 
-class CrossFit(NamedTuple):
-    """What calibrators of one family say of labels whose cluster they did not see."""
-
-    probabilities: Floats  # of accepted, (n,); the share where the other folds allow no fit
-    shares: Floats  # accepted in the other folds, (count + 1) / (n + 2), (n,): what is known without a score
-    points: Floats | None  # P(label = k) of a graded family, (n, n_points); None where a fold has no fit
-
-
-def cross_fit(data: LabelledScores, family: str, seed: int = SEED) -> CrossFit:
-    """Return the probability of each label by a calibrator of the other folds; whole clusters share a fold."""
+def cross_fit(data: LabelledScores, family: str, seed: int = SEED) -> tuple[Floats, Floats, Floats | None]:
+    """Return what a calibrator of the other folds says of each label; whole clusters share a fold."""
+    # P(accepted), or the share where no fit is possible; that share, (count + 1) / (n + 2): what is known without a
+    # score; and P(label = k) of a graded family, (n, n_points), None where a fold has no fit
     folds = hash_folds(data.cluster_names, COUNT_FOLDS, f"hcat cross-validation|{seed}")[data.clusters]
     shares, points = np.full(len(folds), 0.5), np.full((len(folds), data.count_scale_points), np.nan)
     probabilities = shares.copy()
@@ -398,7 +386,7 @@ def cross_fit(data: LabelledScores, family: str, seed: int = SEED) -> CrossFit:
         probabilities[own] = shares[own] if calibrator is None else calibrator.apply(data.scores[own])
         if calibrator is not None and family in GRADED_FAMILIES:
             points[own] = calibrator.scale_point_probabilities(data.scores[own])
-    return CrossFit(probabilities, shares, None if np.isnan(points).any() else points)
+    return probabilities, shares, None if np.isnan(points).any() else points
 
 
 def log_losses(probabilities: Floats, is_accepted: Flags) -> Floats:
@@ -411,7 +399,7 @@ def choose_calibrator(data: LabelledScores, seed: int = SEED) -> tuple[Fit, ...]
     """Return all families; chosen is the simplest whose log loss is within one standard error of the best."""
     fits = [fit_calibrator(data, family, seed) for family in families_of(data.count_scale_points)]
     losses = {
-        fit.family: log_losses(cross_fit(data, fit.family, seed).probabilities, data.is_accepted)
+        fit.family: log_losses(cross_fit(data, fit.family, seed)[0], data.is_accepted)
         for fit in fits
         if fit.calibrator is not None
     }

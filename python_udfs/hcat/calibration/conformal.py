@@ -71,10 +71,9 @@ class Conformalizer(NamedTuple):
         scores = nonconformity(probabilities)
         index = _group_index(self.groups, groups, len(scores))
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
-        quantiles = by_group[index]
+        quantiles, count = by_group[index], by_group.shape[1]
         if clusters is not None:
             left_out = [leave_out_quantiles(*cell.arguments) for cell in self.cells]
-            count = by_group.shape[1]
             for row, (key, group) in enumerate(zip(clusters.tolist(), index.tolist(), strict=True)):
                 for column in range(count):
                     quantiles[row, column] = left_out[group * count + column].get(key, by_group[group, column])
@@ -82,7 +81,6 @@ class Conformalizer(NamedTuple):
         # tested would read as certainty about the class that could not
         quantiles[np.isinf(quantiles).any(axis=1)] = np.inf
         includes = scores <= quantiles
-        count = by_group.shape[1]
         for row in np.flatnonzero(~includes.any(axis=1)).tolist():
             cells = self.cells[index[row] * count :][:count] * (scores.shape[1] // count)
             own = None if clusters is None else clusters[row]

@@ -60,7 +60,6 @@ ALPHAS: Final = (0.05, 0.1, 0.2)
 SCALE_POINT: Final = "scale_point"
 #: The stratification of the sets in force.
 IN_FORCE: Final = "label_conditional"
-#: Status of a metric that stage 1 could not calibrate.
 NOT_CALIBRATED: Final = "not_calibrated"
 
 
@@ -73,7 +72,6 @@ class AuditSample(NamedTuple):
     points: Floats | None  # probabilities of scale points; None where the family ordinal could not be fitted
 
     def take(self, rows: Flags) -> AuditSample:
-        """Return the chosen labels."""
         points = None if self.points is None else self.points[rows]
         return AuditSample(self.labels.take(rows), self.standings[rows], self.out_of_fold[rows], points)
 

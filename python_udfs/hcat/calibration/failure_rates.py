@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
-from hcat.engine.columns import schema
+from hcat.engine.columns import as_floats, schema
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
 from hcat.statistics.clusters import hash_folds, sum_by_cluster
@@ -158,11 +158,11 @@ def _read_interactions(table: pa.Table) -> Interactions:
         cluster_names.tolist(),
         second_clusters.astype(np.int64),
         second_names.tolist(),
-        _to_floats(table["sampling_weight"].combine_chunks()),
+        as_floats(table["sampling_weight"]),
         column["verdict_rule"] != "no_answer",
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
         np.where(column["decided_by"] == "rule", passes, np.nan),
-        _to_floats(table["human_label"].combine_chunks()),
+        as_floats(table["human_label"]),
         np.array([_RATER_KINDS.get(kind, 0) for kind in column["label_rater_kind"].tolist()], dtype=np.int64),
     )
 
@@ -201,10 +201,10 @@ class _Reader:
         places = find_places(batch["interaction_id"], self.interactions.ids, "interaction_id of evaluations")
         self.is_read[places] = True
         for name, column in self.numbers.items():
-            column[places] = np.fmin(column[places], _to_floats(batch[name]))
+            column[places] = np.fmin(column[places], as_floats(batch[name]))
         self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
         metrics = batch["metric_name"].dictionary_encode()
-        indices, scores = metrics.indices.to_numpy(zero_copy_only=False), _to_floats(batch["raw_score"])
+        indices, scores = metrics.indices.to_numpy(zero_copy_only=False), as_floats(batch["raw_score"])
         for code, metric in enumerate(metrics.dictionary.to_pylist()):
             own_rows = indices == code
             column = self.scores.setdefault(metric, np.full(len(self.is_read), np.nan))
@@ -220,10 +220,6 @@ class _Reader:
         raters = numbers["rater_code"], numbers["count_raters"]
         scores = np.stack([self.scores[name] for name in sorted(self.scores)], axis=1)
         return Rows(known, is_read, labels, probabilities, rater_kinds, *raters, outcomes, scores)
-
-
-def _to_floats(column: pa.Array) -> Floats:
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
 def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:

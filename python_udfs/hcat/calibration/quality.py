@@ -26,7 +26,7 @@ from hcat.calibration.targets import as_texts, read_targets
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
-from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile, wilson_interval
+from hcat.statistics.intervals import kish, normal_quantile, t_quantile, wilson_interval
 
 #: Calibrated probability from which an answer passes: people then accept it more likely than not.
 CUT_OFF: Final = 0.5
@@ -97,16 +97,6 @@ class Figure(NamedTuple):
     high: float | None = None
 
 
-class Quality(NamedTuple):
-    """All figures of one calibrator; a log loss below that of the base rate makes it worth having."""
-
-    figures: dict[str, Figure]
-    calibration_error: dict[str, Any]  # columns of :data:`MEASURED_SCHEMA`
-    bins: list[dict[str, Any]]
-    count_labels: int
-    count_clusters: int
-
-
 class _Rows(NamedTuple):
     """Probabilities, labels as 0.0 or 1.0, codes of clusters from 0, weights of mean 1."""
 
@@ -149,13 +139,12 @@ def measure_calibrators(predictions: pa.Table, targets: pa.Table, calibrators: p
             own = of_metric.filter(pc.field("family") == family).sort_by("interaction_id")
             found = (own["probability"].to_numpy(), own["label"].to_numpy(), as_texts(own["cluster_id"]))
             weights = 1 / own["inclusion_probability"].to_numpy()
-            quality = measure_quality(*found, own["share_accepted"].to_numpy(), weights, seed=random_seed)
+            figures, columns = measure_quality(*found, own["share_accepted"].to_numpy(), weights, seed=random_seed)
             rows.append(
                 target.head
                 | {"family": family, "status": "measured", "is_chosen": family == known.in_force}
-                | {"count_labels": quality.count_labels, "count_clusters": quality.count_clusters}
-                | quality.calibration_error
-                | {"figures": [figure._asdict() for figure in quality.figures.values()], "bins": quality.bins}
+                | columns
+                | {"figures": [figure._asdict() for figure in figures.values()]}
                 | {"systems": calibration_in_the_large(*found, as_texts(own["system"]), weights)}
             )
     return pa.Table.from_pylist(rows, schema=MEASURED_SCHEMA)
@@ -169,8 +158,8 @@ def measure_quality(
     weights: npt.ArrayLike | None = None,
     count_draws: int = COUNT_DRAWS,
     seed: int = SEED,
-) -> Quality:
-    """Return every figure of quality of out-of-fold probabilities."""
+) -> tuple[dict[str, Figure], dict[str, Any]]:
+    """Return every figure of quality of out-of-fold probabilities, and the other columns of the schema."""
     rows = _check(probabilities, labels, clusters, weights)
     counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_clusters, count_draws)
     p, y = rows.probabilities, rows.labels
@@ -188,7 +177,8 @@ def measure_quality(
         _regression("calibration_intercept", rows, counts, has_slope=False),
     ]
     error, bins = _calibration_error(rows, count_draws, seed)
-    return Quality({figure.name: figure for figure in figures}, error, bins, len(y), rows.count_clusters)
+    columns = error | {"bins": bins, "count_labels": len(y), "count_clusters": rows.count_clusters}
+    return {figure.name: figure for figure in figures}, columns
 
 
 def calibration_in_the_large(
@@ -382,10 +372,8 @@ def _blocks(count_draws: int, count_rows: int) -> list[int]:
 def _bootstrap(name: str, values: Callable[[Floats], Floats], rows: _Rows, counts: Floats) -> Figure:
     """Return the figure of a function from row weights, shape (m, n), to values, shape (m,)."""
     point = float(values(rows.weights[None, :])[0])
-    draws, start = [], 0
-    for block in _blocks(len(counts), len(rows.labels)):
-        draws.append(values(counts[start : start + block][:, rows.clusters] * rows.weights))
-        start += block
+    parts = np.split(counts, np.cumsum(_blocks(len(counts), len(rows.labels)))[:-1])
+    draws = [values(part[:, rows.clusters] * rows.weights) for part in parts]
     return _figure(name, point, np.concatenate(draws))
 
 
@@ -398,7 +386,7 @@ def _wilson(share: float, clusters: Integers, weights: Floats) -> tuple[float, f
     """Return the Wilson (1927) interval of a share on the effective number of clusters."""
     # a mean of ones may exceed 1 by rounding
     quantile = normal_quantile((1 + CONFIDENCE) / 2)
-    return wilson_interval(min(1.0, share), effective_clusters(clusters, weights), quantile)
+    return wilson_interval(min(1.0, share), kish(np.bincount(clusters, weights=weights)), quantile)
 
 
 def _check(

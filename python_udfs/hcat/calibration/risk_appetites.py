@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import pyarrow as pa
@@ -41,22 +41,18 @@ class RiskAppetite:
 
 def read_risk_appetites(appetites: pa.Table) -> list[RiskAppetite]:
     """Return the rows of the seed `risk_appetites`, checked."""
-    numbers = ("confidence", "tolerated_false_accept_share", "tolerated_false_reject_share")
-    columns = (*numbers, "cost_false_accept", "cost_false_reject")
-    return [
-        RiskAppetite(row["risk_appetite"], *(float(row[name]) for name in columns)) for row in appetites.to_pylist()
-    ]
+    names = [each.name for each in fields(RiskAppetite)[1:]]
+    return [RiskAppetite(row["risk_appetite"], *(float(row[name]) for name in names)) for row in appetites.to_pylist()]
 
 
 def find_appetite_in_force(applications: pa.Table, appetites: Sequence[RiskAppetite]) -> str:
     """Return the appetite that decides for a build: the strictest of its applications, or `moderate` without any."""
     stated = {name for name in applications["risk_appetite"].to_pylist() if name is not None} or {DEFAULT}
-    ordered = order_appetites(appetites)
-    unknown = sorted(stated - {appetite.name for appetite in ordered})
+    known = [appetite.name for appetite in order_appetites(appetites)]
+    unknown = sorted(stated.difference(known))
     if unknown:
-        known = [appetite.name for appetite in ordered]
         raise ValueError(f"applications: risk_appetite must be one of {known}, got {unknown[0]!r}")
-    return [appetite.name for appetite in ordered if appetite.name in stated][-1]
+    return [name for name in known if name in stated][-1]
 
 
 def order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:

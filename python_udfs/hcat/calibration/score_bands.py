@@ -18,7 +18,6 @@ BAND_SCHEMA: Final = schema(
     "float64: failure_rate failure_rate_low failure_rate_high largest_cluster_share",
 )
 
-
 #: Bands of about equally many labels.
 COUNT_BANDS: Final = 5
 #: Decimals to which people round a threshold, and to which bounds are rounded.

@@ -61,7 +61,6 @@ class Labels(NamedTuple):
     is_audit: Flags
 
     def take(self, rows: Flags) -> Labels:
-        """Return the chosen labels."""
         return Labels._make(column[rows] for column in self)
 
     @property

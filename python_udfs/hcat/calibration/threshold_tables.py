@@ -115,9 +115,6 @@ def fit_thresholds(
     rows = []
     for target, own in read_labels(labels, targets):
         for row in _fit_metric(target, own, levels, confidence, random_seed, decided.get(target.name)):
-            for error in ("false_accept", "false_reject"):
-                share = row[f"{error}_tolerated_share"]
-                row[f"{error}_count_needed"] = None if share is None else count_needed(share, confidence)
             rows.append(row | {"is_appetite_of_application": row["risk_appetite"] == in_force})
     return pa.Table.from_pylist(rows, schema=FITTED_SCHEMA)
 
@@ -288,6 +285,7 @@ def _to_row(fitted: Threshold, quoted: Quote, confidence: float) -> dict[str, An
         row |= {f"{error}_{name}": value for name, value in rate._asdict().items()}
         row[f"{error}_verdict"] = "not_applicable" if share is None else judge(rate, share)
         row[f"{error}_tolerated_share"] = share
+        row[f"{error}_count_needed"] = None if share is None else count_needed(share, confidence)
     return row
 
 

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from hcat.calibration.calibrators import DIRECTIONS, LOGIT_BOUND, fit_calibrator, label_scores
 from hcat.calibration.conformal import conformal_quantile
 from hcat.calibration.risk_appetites import RiskAppetite, order_appetites
+from hcat.calibration.targets import RANGE_TOLERANCE
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import deal_folds, sum_by_cluster
@@ -68,9 +69,6 @@ _LARGEST = float(np.finfo(np.float64).max)
 _TINY = 1e-12
 #: Of the quadratic log odds: two distinct scores leave the curvature free.
 _RIDGE = 1e-6
-
-#: Cosines leave [-1, 1] by rounding.
-_RANGE_TOLERANCE = 1e-6
 
 
 class Threshold(NamedTuple):
@@ -134,7 +132,20 @@ def fit_all(
 ) -> tuple[Threshold, ...]:
     """Return one threshold per method and appetite for one metric."""
     ordered = order_appetites(appetites)
-    data = _orient(scores, labels, clusters, direction, bounds, weights, is_probability, assurance, seed)
+    # the rows are turned so that higher is better, in an order that does not depend on the input's
+    values, flags, sign = np.asarray(scores, dtype=np.float64), np.asarray(labels) == 1, DIRECTIONS[direction]
+    row_weights = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+    low = -math.inf if bounds[0] is None else bounds[0]
+    high = math.inf if bounds[1] is None else bounds[1]
+    if len(values) and not low - RANGE_TOLERANCE <= values.min() <= values.max() <= high + RANGE_TOLERANCE:
+        raise ValueError(f"scores must lie in [{low}, {high}], got [{values.min()}, {values.max()}]")
+    values = np.clip(values, low, high) * sign
+    low, high = (low, high) if sign > 0 else (-high, -low)
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
+    order = np.lexsort((row_weights, flags, codes, values))
+    scaled = row_weights * (len(values) / row_weights.sum()) if len(values) else row_weights
+    oriented = (values[order], flags[order], scaled[order], codes[order])
+    data = OrientedRows(*oriented, low, high, sign, is_probability, assurance, seed)
     counts = (int(data.is_accepted.sum()), int((~data.is_accepted).sum()), len(np.unique(data.clusters)))
     rows: list[Threshold] = []
     for method, kind in METHODS.items():
@@ -219,10 +230,8 @@ def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> li
     # smoothed targets (Platt 1999): each row counts a little as one of the other class
     count_accepted, count_failed = int(data.is_accepted.sum()), int((~data.is_accepted).sum())
     targets = np.where(data.is_accepted, (count_accepted + 1) / (count_accepted + 2), 1 / (count_failed + 2))
-    classes, doubled = (
-        np.repeat([1, 0], len(targets)),
-        np.concatenate([targets, 1 - targets]) * np.tile(data.weights, 2),
-    )
+    classes = np.repeat([1, 0], len(targets))
+    doubled = np.concatenate([targets, 1 - targets]) * np.tile(data.weights, 2)
     model = LogisticRegression(C=1 / _RIDGE, solver="newton-cholesky", tol=1e-10)
     model.fit(np.tile(basis(data.values), (2, 1)), classes, sample_weight=doubled)
 
@@ -360,33 +369,6 @@ def _log_density(data: OrientedRows, rows: Flags) -> Callable[[float | Floats], 
     density.set_bandwidth(width / math.sqrt(density.covariance[0, 0] / density.factor**2))
     # mirrors weigh as much as the rows themselves
     return lambda points: density.logpdf(points) + math.log(len(mirrors))
-
-
-def _orient(
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    direction: str,
-    bounds: tuple[float | None, float | None],
-    weights: npt.ArrayLike | None,
-    is_probability: bool,
-    assurance: float | None,
-    seed: int,
-) -> OrientedRows:
-    """Turn the rows so that higher is better, in an order that does not depend on the input's."""
-    values, flags, sign = np.asarray(scores, dtype=np.float64), np.asarray(labels) == 1, DIRECTIONS[direction]
-    row_weights = np.ones(values.shape) if weights is None else np.asarray(weights, dtype=np.float64)
-    low = -math.inf if bounds[0] is None else bounds[0]
-    high = math.inf if bounds[1] is None else bounds[1]
-    if len(values) and not low - _RANGE_TOLERANCE <= values.min() <= values.max() <= high + _RANGE_TOLERANCE:
-        raise ValueError(f"scores must lie in [{low}, {high}], got [{values.min()}, {values.max()}]")
-    values = np.clip(values, low, high) * sign
-    low, high = (low, high) if sign > 0 else (-high, -low)
-    codes = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
-    order = np.lexsort((row_weights, flags, codes, values))
-    scaled = row_weights * (len(values) / row_weights.sum()) if len(values) else row_weights
-    rows = (values[order], flags[order], scaled[order], codes[order])
-    return OrientedRows(*rows, low, high, sign, is_probability, assurance, seed)
 
 
 def _status_of_data(data: OrientedRows, method: str) -> str:

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from hcat.statistics.arrays import Floats
 
 
 def schema(*parts: str) -> pa.Schema:
@@ -29,6 +32,11 @@ def stack_parts(parts: Mapping[str, pa.Table]) -> pa.Table:
         for name, table in parts.items()
     ]
     return pa.concat_tables(named, promote_options="permissive")
+
+
+def as_floats(column: pa.Array | pa.ChunkedArray) -> Floats:
+    """Return a column as doubles, NaN for null."""
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def read_part(table: pa.Table, part: str) -> pa.Table:

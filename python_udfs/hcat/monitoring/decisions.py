@@ -4,7 +4,6 @@ from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
 
-#: Characters of a sentence that are shown.
 DECISION_CHARACTERS: Final = 600
 
 _LIST_DECISIONS: Final = """

@@ -32,7 +32,6 @@ COMPARISON_SCHEMA: Final = schema(
     "int64: group_size",
 )
 
-
 _FIGURES: Final = ("first_value", "second_value", "difference", "low", "high", "p_value", "chance_difference")
 
 

@@ -51,7 +51,6 @@ def name_faulty_modules(
     is_correct: Sequence[bool | None], documents: Sequence[frozenset[str] | None]
 ) -> list[tuple[str, str | None]]:
     """Return (status, faulty module) of every answer of one group, by comparing contexts."""
-    has_right = any(is_correct)
     sufficient = frozenset[str]().union(
         *(found for right, found in zip(is_correct, documents, strict=True) if right and found is not None)
     )
@@ -59,7 +58,7 @@ def name_faulty_modules(
     for right, found in zip(is_correct, documents, strict=True):
         if right is not False:
             named.append(("not_wrong", None))
-        elif not has_right:
+        elif not any(is_correct):
             named.append(("not_non_robust", None))
         elif found is None:
             named.append(("no_context_logged", None))

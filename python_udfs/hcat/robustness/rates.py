@@ -113,12 +113,7 @@ def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: 
     answers, correct = column("count_answers"), column("count_correct")
     sizes = answers.astype(np.int64)
     is_present = answers > 0
-    if gap_rule == "own_side":
-        is_gap = is_present & (correct == 0)
-    else:
-        is_gap = is_present & np.array(
-            [bool(by_group[each]["is_gap_on_every_side"]) if each in by_group else False for each in names]
-        )
+    is_gap = is_present & (correct == 0 if gap_rule == "own_side" else column("is_gap_on_every_side") > 0)
     language_model = column("count_language_model_errors")
     if scope == "language_model_errors_removed":
         answers = answers - language_model
@@ -131,8 +126,7 @@ def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
     rows = list(by_group.values())
     types = [row["group_type"] for row in rows]
     decided = [row for row in rows if row["group_type"] is not None]
-    is_own = gap_rule == "own_side"
-    gaps = types.count("gap") if is_own else sum(bool(row["is_gap_on_every_side"]) for row in decided)
+    gaps = types.count("gap") if gap_rule == "own_side" else sum(bool(row["is_gap_on_every_side"]) for row in decided)
     return {
         "count_groups": len(decided),
         "count_gap_groups": gaps,

@@ -20,8 +20,6 @@ RELIABILITY_SCHEMA: Final = schema(
     "int64: count_hits count_answers count_groups count_without_verdict count_undecided count_assumed",
 )
 
-#: What an order by lot reaches in every measure of pairs.
-CHANCE: Final = 0.5
 #: Members of the population for which one answer stands: so many that the sample is a small part of it.
 _UNLIMITED: Final = 1e12
 
@@ -105,7 +103,8 @@ def _judge_orders(series: list[dict[str, Any]], confidence: float) -> dict[str, 
         {"system_id": series[0]["system"], "metric": series[0]["metric_name"], "measure": series[0]["measure"]}
         | share._asdict()
         | {
-            "chance_value": CHANCE if share.count_answers else None,
+            # an order by lot
+            "chance_value": 0.5 if share.count_answers else None,
             "count_hits": int(right.sum()),
             "count_answers": share.count_answers // 2,
             "count_without_verdict": sum(row["count_unscored"] for row in series),

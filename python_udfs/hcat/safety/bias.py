@@ -72,7 +72,6 @@ class Gap(NamedTuple):
     difference: float
     #: Standard error by cluster; 0 where no cluster differs.
     error: float
-    #: Degrees of freedom of the error.
     degrees: float
     #: Of the permutation test, two-sided, in (0, 1].
     p_value: float

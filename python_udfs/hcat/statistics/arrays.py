@@ -9,9 +9,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 #: Whole numbers, and codes of groups or classes that count from 0.
 Integers = npt.NDArray[np.int64]
-#: True or false.
 Flags = npt.NDArray[np.bool_]
-#: Texts.
 Texts = npt.NDArray[np.str_]
 #: Embeddings and their products, in single precision.
 Vectors = npt.NDArray[np.float32]

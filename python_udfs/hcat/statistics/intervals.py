@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.arrays import Floats
 
 
 def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[float, float]:
@@ -31,11 +31,6 @@ def kish_effective_n(weights: Floats) -> float:
     if not len(weights) or not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(f"weights must be finite and above 0, and one at least, got {len(weights)} weights")
     return kish(weights)
-
-
-def effective_clusters(codes: Integers, weights: Floats) -> float:
-    """Return Kish's effective number of clusters: that of the sums of weights by cluster."""
-    return kish(np.bincount(codes, weights=weights))
 
 
 def kish(weights: Any) -> float:

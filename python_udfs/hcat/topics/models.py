@@ -41,7 +41,6 @@ MEMBER_QUANTILE: Final = 0.05
 _LONG_NUMBER: Final = re.compile(r"\d{5}")
 _LOWER_CASE_WORD: Final = re.compile(r"\b[a-z]+\b")
 
-
 _thread_limit_lock = threading.RLock()
 
 
@@ -124,8 +123,7 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
 
         # copies of one text have no variance, and its share would be 0 / 0
         with np.errstate(invalid="ignore"):
-            reduced: Floats = PCA(count, svd_solver="covariance_eigh").fit_transform(vectors.astype(np.float64))
-        return reduced
+            return np.asarray(PCA(count, svd_solver="covariance_eigh").fit_transform(vectors.astype(np.float64)))
     try:
         from umap import UMAP  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
@@ -193,9 +191,8 @@ def measure_stability(
 def find_centres(vectors: Vectors, labels: Labels) -> Floats:
     """Return the mean vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean."""
     count = int(labels.max(initial=NOISE)) + 1
-    return np.array([vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]).reshape(
-        count, vectors.shape[1]
-    )
+    means = [vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]
+    return np.array(means).reshape(count, vectors.shape[1])
 
 
 def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:
@@ -264,8 +261,7 @@ def find_picture_axes(vectors: Vectors) -> tuple[Floats, Floats]:
 def unit_rows(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return rows scaled to unit length; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(vectors.dtype)
-    units: npt.NDArray[Any] = vectors / np.maximum(lengths, 1e-12)
-    return units
+    return np.asarray(vectors / np.maximum(lengths, 1e-12))
 
 
 @contextmanager
@@ -295,16 +291,15 @@ def _label(space: Floats, settings: TopicSettings, random_seed: int) -> Labels:
         from sklearn.cluster import HDBSCAN
 
         model = HDBSCAN(min_cluster_size=settings.minimum_texts, copy=True)
-    labels: Labels = np.maximum(model.fit(space).labels_.astype(np.int64), NOISE)
-    return labels
+    return np.asarray(np.maximum(model.fit(space).labels_.astype(np.int64), NOISE))
 
 
 def _k_means(space: Floats, count_topics: int, random_seed: int, count_starts: int) -> Labels:
     from sklearn.cluster import KMeans
 
     count = min(count_topics, len(np.unique(space.round(6), axis=0)))
-    labels: Labels = KMeans(count, n_init=count_starts, random_state=random_seed).fit(space).labels_.astype(np.int64)
-    return labels
+    model = KMeans(count, n_init=count_starts, random_state=random_seed)
+    return np.asarray(model.fit(space).labels_, dtype=np.int64)
 
 
 def _silhouette(space: Floats, labels: Labels, random_seed: int) -> float:

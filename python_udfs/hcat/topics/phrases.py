@@ -51,16 +51,15 @@ _PHRASE_WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]+")
 _MEASURE_LIST: Final = "amount day euro hour minute month number percent second sum time week year"
 _MEASURES: Final = frozenset(map(stem_word, _MEASURE_LIST.split()))
 
-
 _Word = tuple[str, bool]
 
 
 class TopicName(NamedTuple):
     """What a topic is called."""
 
-    name: str
+    topic_name: str
     words: list[str]
-    weights: list[float]
+    word_weights: list[float]
     naming: str
 
 

@@ -10,7 +10,6 @@ from hcat.topics.models import count_words, order_labels, unit_rows, weigh_words
 
 #: Topics of queries that carry none.
 COUNT_TOPICS = 8
-#: Words in the name of a topic.
 COUNT_NAME_WORDS = 3
 
 #: One row per query text; the similarity is a cosine.

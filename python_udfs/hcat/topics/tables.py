@@ -29,7 +29,7 @@ from hcat.topics.models import (
     pull_to_documents,
     unit_rows,
 )
-from hcat.topics.phrases import NO_NAME, describe_naming, name_topics
+from hcat.topics.phrases import NO_NAME, TopicName, describe_naming, name_topics
 
 #: Id of texts without a topic; a stratum of its own.
 NOISE_TOPIC: Final = "noise"
@@ -39,7 +39,6 @@ REVISION: Final = 2
 MATCH_SIMILARITY: Final = 0.9
 #: Fits of each kind whose agreement measures the stability of the topics.
 COUNT_FITS: Final = 5
-#: Chunks per batch of the assignment.
 BATCH_CHUNKS: Final = 4096
 #: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
 DISTANCE_DECIMALS: Final = 9
@@ -137,12 +136,10 @@ def fit_topics(
         members = np.flatnonzero(clustering.labels == label)
         cosines = vectors[members].astype(np.float64) @ unit_rows(centres[label][None])[0]
         topics.append(
-            {
+            called[label]._asdict()
+            | {
                 "topic_id": name,
-                "topic_name": called[label].name or name,
-                "naming": called[label].naming,
-                "words": called[label].words,
-                "word_weights": called[label].weights,
+                "topic_name": called[label].topic_name or name,
                 "count_fitted": len(members),
                 # a cosine may exceed 1 in its last digit
                 "similarity_to_previous": min(kept[label][1], 1.0) if label in kept else None,
@@ -153,14 +150,8 @@ def fit_topics(
         )
     if has_noise:
         members = np.flatnonzero(clustering.labels == NOISE)
-        empty: dict[str, Any] = {
-            "topic_id": NOISE_TOPIC,
-            "topic_name": NOISE_TOPIC,
-            "naming": NO_NAME,
-            "words": [],
-            "word_weights": [],
-        }
-        topics.append({**empty, "count_fitted": len(members), "text_ids": [text_ids[row] for row in members]})
+        counted = {"count_fitted": len(members), "text_ids": [text_ids[row] for row in members]}
+        topics.append(TopicName(NOISE_TOPIC, [], [], NO_NAME)._asdict() | {"topic_id": NOISE_TOPIC} | counted)
     complete = [{**shared, **topic, "fit_topic_id": hash_text(fit_id, str(topic["topic_id"]))} for topic in topics]
     return pa.Table.from_pylist(complete, schema=FITTED_SCHEMA)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import as_floats
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.clusters import JackknifeEstimates, jackknife_cells, sum_by_cluster
 
@@ -44,8 +45,7 @@ def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats
     """Return the figures of every cell by measurement, from sums by group, in the unit of the sums."""
     positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
     kinds = ("weight", "squares", "sum")
-    own = [name for name in located.column_names if name.startswith(kinds)]
-    columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for name in own}
+    columns = {name: as_floats(located[name]) for name in located.column_names if name.startswith(kinds)}
     names_of_figures = (*JackknifeEstimates._fields, "standard_deviation")
     estimates = {
         measurement: {name: np.full(cells.num_rows, np.nan) for name in names_of_figures} for measurement in SUMS

@@ -94,15 +94,13 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
 
 
 def step_down(statistic: Floats, drawn: Floats, level: float, rows: Floats) -> HeadlineTests:
-    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down.
-
-    A cell gets of the level in proportion to its rows (Genovese, Roeder and Wasserman 2006). Its few largest draws say
-    little about the tail. Beyond u, which _TAIL of them reach, _TAIL exp(-(T - u) / mean excess) is read, for draws and
-    cells alike, so that the level holds whatever the tail.
-    """
+    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down."""
     count, count_cells = drawn.shape
     ordered = np.sort(drawn, axis=0)
+    # a cell gets of the level in proportion to its rows (Genovese, Roeder and Wasserman 2006)
     weights = rows / rows.mean()
+    # few draws say little about the tail: beyond u, which _TAIL of them reach, _TAIL exp(-(T - u) / mean excess) is
+    # read, for draws and cells alike, so that the level holds whatever the tail
     start = ordered[-math.ceil(_TAIL * count)]
     excess = np.maximum(np.maximum(ordered - start, 0).sum(axis=0) / (_TAIL * count), _NO_EXCESS)
 

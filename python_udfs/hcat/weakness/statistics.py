@@ -194,14 +194,12 @@ def with_documents(cells: Cells, documents: Cells) -> Cells:
 def _join_keys(
     cells: Cells, documents: Cells, variances: Sequence[Floats], degrees: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
-    """Return variances A + B - AB from those by cluster A and by document B, and degrees, the fewer where it is wider.
-
-    AB is that of pairs of both: clusters of fewer siblings, by as much as they are more. Of few documents a cell speaks
-    alone.
-    """
+    """Return variances A + B - AB from those by cluster A and by document B, and degrees, the fewer where wider."""
     own, of_documents = variances
+    # AB is that of pairs of both: clusters of fewer siblings, by as much as they are more
     siblings = np.fmax(cells.siblings * ratio(cells.clusters, cells.pairs), 1)
     joined = own * (1 - (1 + cells.whole_likeness * (siblings - 1)) / cells.design_effect) + of_documents
+    # of few documents a cell speaks alone
     is_wider = (documents.jackknife_groups >= HEADLINE_DOCUMENTS) & (joined > own)
     return np.where(is_wider, joined, own), np.where(is_wider, np.fmin(*degrees), degrees[0])
 
@@ -210,10 +208,9 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     """Return P, q and verdict of the tested cells, which together are the family."""
     count = int(is_tested.sum())
     error, degrees = cells.test_error, cells.degrees_of_freedom
-    p_value, q_value = (np.full(len(is_tested), np.nan) for _ in range(2))
+    p_value, q_value, bound, critical = np.full((4, len(is_tested)), np.nan)
     p_value[is_tested] = t_tail(ratio(cells.difference, error)[is_tested], degrees[is_tested])
     q_value[is_tested] = benjamini_hochberg(p_value[is_tested])
-    bound = np.full(len(is_tested), np.nan)
     quantile = t_quantile(settings.confidence, degrees[is_tested])
     bound[is_tested] = cells.difference[is_tested] - quantile * error[is_tested]
     is_discovery = q_value <= settings.error_rate
@@ -221,7 +218,6 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     # one more discovery would have this rank, one of the discoveries their number
     ranks = np.maximum(int(is_discovery.sum()) + ~is_discovery, 1)
     cut_off = np.where(is_tested, settings.error_rate * ranks / max(count, 1), np.nan)
-    critical = np.full(len(is_tested), np.nan)
     critical[is_tested] = -t_quantile(cut_off[is_tested], degrees[is_tested])
     return Judgement(p_value, q_value, bound, is_weak, cut_off, critical)
 
@@ -301,7 +297,7 @@ def interactions_needed(
     """Return the interactions with which a cell would be flagged, and the new ones with which it would be confirmed."""
     power = normal_quantile(settings.power)
     is_worse = np.isfinite(cut_off) & (cut_off > 0) & (cells.difference > margins)
-    flag, confirm = np.full(len(cut_off), np.nan), np.full(len(cut_off), np.nan)
+    flag, confirm = np.full((2, len(cut_off)), np.nan)
     count, error = cells.count_scored[is_worse], cells.test_error[is_worse]
     difference, excess = cells.difference[is_worse], (cells.difference - margins)[is_worse]
     by_test = (power - t_quantile(cut_off[is_worse], np.inf)) * error / difference

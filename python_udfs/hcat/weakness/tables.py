@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import as_floats
 from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
 from hcat.statistics.clustered import mean_bounds
 from hcat.weakness.estimates import SUMS, encode, estimate_cells
@@ -217,7 +218,7 @@ def _with_whole(measurement: str, figures: Mapping[str, Floats], cells: pa.Table
     rate = figures["value"]
     spread = np.sqrt(rate * (1 - rate)) if measurement in SHARES else figures["standard_deviation"]
     own = {name: column for name, column in figures.items() if name not in ("standard_deviation", "count_failing")}
-    counts, own["pairs"] = (cells[name].cast(pa.float64()).to_numpy() for name in (clusters, "count_cluster_pairs"))
+    counts, own["pairs"] = (as_floats(cells[name]) for name in (clusters, "count_cluster_pairs"))
     return with_whole(own, counts, spread, keys.wholes)
 
 
@@ -350,9 +351,7 @@ def _test_statuses(
     has_scores = parts["mean_score"].count_scored > 0
     # a metric with scores and no share of failures has no threshold
     is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
-    is_few = (whole.jackknife_groups < settings.minimum_clusters) | (
-        whole.jackknife_groups_rest < settings.minimum_clusters
-    )
+    is_few = np.minimum(whole.jackknife_groups, whole.jackknife_groups_rest) < settings.minimum_clusters
     # one cluster with nearly all rows counts as one
     is_few |= ~(whole.degrees_of_freedom > 0)
     reasons = {

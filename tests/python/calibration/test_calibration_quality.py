@@ -30,7 +30,7 @@ def draw(count_clusters, per_cluster, seed, correlation=0.0, stretch=1.0, are_sc
 
 
 def values(quality):
-    return {figure.name: figure.value for figure in quality.figures.values()}
+    return {figure.name: figure.value for figure in quality[0].values()}
 
 
 def test_figures_by_hand():
@@ -46,25 +46,25 @@ def test_figures_by_hand():
     # 9 failed: 3 pass the cut-off; 11 accepted: 4 do not
     assert_allclose(found["type_one_error"], 3 / 9)
     assert_allclose(found["type_two_error"], 4 / 11)
-    assert quality.figures["type_one_error"].method == "wilson"
-    error = quality.calibration_error
+    assert quality[0]["type_one_error"].method == "wilson"
+    error = quality[1]
     # two distinct scores make two bins: (|.7 - .8| + |.4 - .4|) / 2
     assert_allclose(error["calibration_error"], 0.05)
     # bin variances .7 x .3 / 9 and .4 x .6 / 9 exceed the squared gaps .01 and 0: nothing is left
     assert error["calibration_error_debiased"] == 0.0
     # 9 failed from 9 clusters are too few for figures that need both classes
-    assert quality.figures["auroc"].status == "insufficient"
-    assert [(one["count_labels"], one["count_clusters"]) for one in quality.bins] == [(10, 10), (10, 10)]
-    assert_allclose([one["mean_prediction"] for one in quality.bins], [0.4, 0.8])
-    assert_allclose([one["share_accepted"] for one in quality.bins], [0.4, 0.7])
+    assert quality[0]["auroc"].status == "insufficient"
+    assert [(one["count_labels"], one["count_clusters"]) for one in quality[1]["bins"]] == [(10, 10), (10, 10)]
+    assert_allclose([one["mean_prediction"] for one in quality[1]["bins"]], [0.4, 0.8])
+    assert_allclose([one["share_accepted"] for one in quality[1]["bins"]], [0.4, 0.7])
 
 
 def test_debiased_error_by_hand():
     # one bin of 400: share .9 against .6; .3^2 - .9 x .1 / 399
     labels = np.repeat([1, 0], [360, 40])
     quality = measure_quality(np.full(400, 0.6), labels, np.arange(400), base_rate=0.5, count_draws=50)
-    assert_allclose(quality.calibration_error["calibration_error"], 0.3)
-    assert_allclose(quality.calibration_error["calibration_error_debiased"], math.sqrt(0.09 - 0.09 / 399))
+    assert_allclose(quality[1]["calibration_error"], 0.3)
+    assert_allclose(quality[1]["calibration_error_debiased"], math.sqrt(0.09 - 0.09 / 399))
 
 
 def test_system_by_hand():
@@ -116,12 +116,12 @@ def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
     probabilities, labels, clusters = draw(30, per_cluster, seed)
     probabilities = np.round(probabilities * count_levels) / count_levels
     quality = measure_quality(probabilities, labels, clusters, 0.5, count_draws=20)
-    bins = quality.bins
+    bins = quality[1]["bins"]
     assert sum(one["count_labels"] for one in bins) == len(labels)
     assert 1 <= len(bins) <= 10
     assert all(left["highest"] < right["lowest"] for left, right in pairwise(bins))
     assert all(one["low"] <= one["share_accepted"] <= one["high"] for one in bins)
-    for figure in quality.figures.values():
+    for figure in quality[0].values():
         assert (figure.value is None) == (figure.status != "measured") == (figure.method is None)
         assert figure.value is None or figure.low <= figure.high
 
@@ -135,7 +135,7 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
     for seed in range(100):
         quality = measure_quality(*draw(80, 5, 1000 + seed, **options), 0.55, count_draws=200)
         for name in names:
-            figure = quality.figures[name]
+            figure = quality[0][name]
             is_held[name].append(figure.low <= truth[name] <= figure.high)
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
 
@@ -145,8 +145,8 @@ def test_each_failure_has_its_status():
 
     def statuses(probabilities, labels, clusters):
         quality = measure_quality(probabilities, labels, clusters, 0.5, count_draws=50)
-        found = {figure.name: figure.status for figure in quality.figures.values()}
-        return found | {"ece": quality.calibration_error["calibration_error_status"]}
+        found = {figure.name: figure.status for figure in quality[0].values()}
+        return found | {"ece": quality[1]["calibration_error_status"]}
 
     assert set(statuses(probabilities, labels, clusters).values()) == {"measured"}
     few = statuses(probabilities, labels, clusters % 9)

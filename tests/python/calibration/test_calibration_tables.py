@@ -153,7 +153,7 @@ def test_quality_is_that_of_out_of_fold_probabilities() -> None:
     )
     figures = {figure["name"]: figure for figure in rows["logistic"]["figures"]}
     assert len(figures) == 8
-    assert_allclose(figures["log_loss"]["value"], quality.figures["log_loss"].value)
+    assert_allclose(figures["log_loss"]["value"], quality[0]["log_loss"].value)
     assert figures["calibration_slope"]["low"] <= 1 <= figures["calibration_slope"]["high"]
     assert sum(one["count_labels"] for one in rows["logistic"]["bins"]) == len(own)
     assert {one["system"] for one in rows["logistic"]["systems"]} == {"a", "b"}

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.intervals import (
-    effective_clusters,
+    kish,
     kish_effective_n,
     normal_quantile,
     t_quantile,
@@ -45,7 +45,7 @@ def test_kish() -> None:
 
 def test_effective_clusters_are_those_of_their_sums() -> None:
     codes, weights = np.array([0, 0, 2, 5]), np.array([1.0, 2.0, 1.0, 2.0])
-    assert_allclose(effective_clusters(codes, weights), kish_effective_n(np.array([3.0, 1.0, 2.0])))
+    assert_allclose(kish(np.bincount(codes, weights)), kish_effective_n(np.array([3.0, 1.0, 2.0])))
 
 
 def test_quantiles_are_those_of_scipy() -> None:

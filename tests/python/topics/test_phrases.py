@@ -38,17 +38,17 @@ def test_names_are_noun_phrases() -> None:
     # no verb, no negation, no measure, no name of a person
     assert not {"not", "days", "raised", "zofia", "kowalska"} & set(said.split())
     for topic in (transfers, limits):
-        assert len(topic.words) == len(topic.weights)
-        assert topic.name.count(",") < COUNT_NAME_WORDS
-        assert all(weight > 0 for weight in topic.weights)
+        assert len(topic.words) == len(topic.word_weights)
+        assert topic.topic_name.count(",") < COUNT_NAME_WORDS
+        assert all(weight > 0 for weight in topic.word_weights)
 
 
 def test_parts_of_a_phrase_name_nothing_beside_it() -> None:
     (topic,) = name(ENGLISH[3:], np.zeros(3, dtype=int), 1)
     assert "credit" not in topic.words
-    assert "credit limit" in topic.name
+    assert "credit limit" in topic.topic_name
     # "limit" stands alone as well, and is contained in the name already
-    assert "limit" not in topic.name.split(", ")
+    assert "limit" not in topic.topic_name.split(", ")
 
 
 def test_words_name_what_no_tagger_reads() -> None:
@@ -69,7 +69,7 @@ def test_texts_beyond_the_limit_give_words_only(monkeypatch: pytest.MonkeyPatch)
 
 def test_noise_and_empty_topics_have_no_name() -> None:
     (topic,) = name(["12 34 %", "-"], np.array([0, -1]), 1)
-    assert (topic.name, topic.words, topic.naming) == ("", [], NO_NAME)
+    assert (topic.topic_name, topic.words, topic.naming) == ("", [], NO_NAME)
     assert name([], np.array([], dtype=int), 0) == []
 
 

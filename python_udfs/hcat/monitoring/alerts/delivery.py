@@ -14,9 +14,7 @@ from urllib.parse import urlsplit
 
 from hcat.engine.http import is_plain_on_this_machine, keeps_secrets, read_retry_after, silent_http_client
 
-#: Environment variable with the address of the webhook.
 WEBHOOK_VARIABLE: Final = "HCAT_ALERT_WEBHOOK"
-#: Seconds that one answer of the webhook may take.
 ANSWER_SECONDS: Final = 10.0
 #: Statuses that a later attempt may change; all others are final.
 PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})

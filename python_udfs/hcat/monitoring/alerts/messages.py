@@ -20,10 +20,6 @@ class Message(NamedTuple):
     events: tuple[Event, ...]
     payload: dict[str, Any]
 
-    def title(self) -> str:
-        """Return the first line of the message, for people at a terminal."""
-        return self.events[0].title
-
 
 def compose_messages(events: Iterable[Event], run_id: str) -> tuple[Message, ...]:
     """Return one message per group of events, as JSON for Slack and compatible webhooks."""

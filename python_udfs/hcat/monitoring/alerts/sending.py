@@ -107,13 +107,13 @@ def _deliver(
     with open_client(webhook) as client:
         for message in messages:
             if is_down:
-                failures.append(("not tried", message.title()))
+                failures.append(("not tried", message.events[0].title))
             else:
                 delivery = post(client, webhook, message.payload, patience)
                 if delivery.is_accepted:
                     write(message, "webhook")
                     continue
-                failures.append(("not delivered", f"{message.title()}: {delivery.reason}"))
+                failures.append(("not delivered", f"{message.events[0].title}: {delivery.reason}"))
                 is_down = not delivery.is_final
             # the file is a channel of its own: it tells what the webhook did not, once
             told = [record.written.get(event.key) for event in message.events]

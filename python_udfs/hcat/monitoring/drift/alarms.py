@@ -18,7 +18,6 @@ from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
-#: Series of the verdict, all things considered.
 _VERDICT: Final = "verdict"
 
 
@@ -91,13 +90,9 @@ def share_level(
     others = set(groups) - headlines
     of_group = dict.fromkeys(headlines, settings.headline_share / max(1, len(headlines)))
     of_group |= dict.fromkeys(others, (1 - settings.headline_share) / max(1, len(others)))
-    members = Counter(zip(groups, windows, strict=True))
-    return np.array(
-        [
-            of_window[weeks] * of_group[group] / members[group, weeks]
-            for group, weeks in zip(groups, windows, strict=True)
-        ]
-    )
+    places = list(zip(groups, windows, strict=True))
+    members = Counter(places)
+    return np.array([of_window[weeks] * of_group[group] / members[group, weeks] for group, weeks in places])
 
 
 def decide(

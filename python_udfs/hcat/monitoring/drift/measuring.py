@@ -138,7 +138,7 @@ def _measure_windows(
     """Return the rows of the means, one per series and window, without what :func:`mark_alarms` adds."""
     if plan is None:
         return [
-            row | _nothing("mean_shift", weeks, _status(row, (0.0, 0.0), 0, True, settings, shape=False))
+            row | _nothing("mean_shift", weeks, _status(row, (0.0, 0.0), 0, True, settings))
             for row in shared
             for weeks in settings.window_weeks
         ]
@@ -185,7 +185,6 @@ def _measure_windows(
                 int(chart.reference_weeks[number]),
                 not np.isfinite(chart.p_value[number]),
                 settings,
-                shape=False,
             )
             columns = known_of_any | (tested if status == "tested" else {})
             found.append(
@@ -221,7 +220,7 @@ def measure_mix(
             "count_scored": len(interactions),
         }
         if plan is None:
-            status = _status(shared, (0.0, 0.0), 0, True, settings, shape=True)
+            status = _status(shared, (0.0, 0.0), 0, True, settings)
             found += [shared | _nothing("mix_shift", weeks, status) for weeks in settings.window_weeks]
             continue
         # one series whose scores nobody reads: only counts and effective rows
@@ -248,7 +247,7 @@ def measure_mix(
                 after,
                 settings.minimum_expected,
             )
-            status = _status(shared, (before, after), mix.reference_weeks, not mix.count_compared, settings, shape=True)
+            status = _status(shared, (before, after), mix.reference_weeks, not mix.count_compared, settings)
             found.append(
                 shared
                 | _nothing("mix_shift", window.weeks, status)
@@ -281,15 +280,13 @@ def _status(
     reference_weeks: int,
     is_constant: bool,
     settings: DriftSettings,
-    *,
-    shape: bool,
 ) -> str:
-    """Return the status of a row from the effective rows of reference and window; a mix (``shape``) asks for more."""
+    """Return the status of a row from the effective rows of reference and window; a mix asks for more."""
     if not row["count_scored"]:
         return "no_scores"
     if row["count_without_week"] == row["count_scored"]:
         return "no_timestamps"
-    least = settings.minimum_shape if shape else 0.0
+    least = settings.minimum_shape if row["metric_name"] is None else 0.0
     if effective[0] < max(settings.minimum_reference, least):
         return "too_few_reference"
     if reference_weeks < settings.minimum_weeks:

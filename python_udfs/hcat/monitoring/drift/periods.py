@@ -62,7 +62,6 @@ class Plan(NamedTuple):
 
     first: int
     reference_end: int
-    end: int
     windows: tuple[Window, ...]
 
 
@@ -83,7 +82,7 @@ def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
         first = max(first, monday)
     windows = tuple(Window(weeks, end - WEEK_DAYS * weeks, end) for weeks in settings.window_weeks)
     reference_end = min(first + WEEK_DAYS * settings.reference_weeks, min(window.start for window in windows))
-    return Plan(first, max(first, reference_end), end, windows)
+    return Plan(first, max(first, reference_end), windows)
 
 
 def name_dates(first: int, reference_end: int, start: int, end: int) -> dict[str, date]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import as_floats
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.memberships import Memberships, find_places
 
@@ -56,20 +57,13 @@ def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> 
 
 def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Integers, Floats]]:
     """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come."""
-
-    def parts() -> Iterator[tuple[str, pa.RecordBatch]]:
-        for batch in evaluations:
-            names = batch.column("metric_name")
-            for name in pc.unique(names).to_pylist():
-                yield name, batch.filter(pc.equal(names, name)).select(["interaction_id", "raw_score"])
-
+    parts = (
+        (name, batch.filter(pc.field("metric_name") == name).select(["interaction_id", "raw_score"]))
+        for batch in evaluations
+        for name in pc.unique(batch["metric_name"]).to_pylist()
+    )
     # evaluations come ordered by metric: only those of one metric are in memory
-    for name, of_metric in groupby(parts(), key=itemgetter(0)):
+    for name, of_metric in groupby(parts, key=itemgetter(0)):
         table = pa.Table.from_batches([part for _, part in of_metric])
         owners = find_places(table["interaction_id"], known.ids, "interaction_id of evaluations")
         yield name, owners, as_floats(table["raw_score"])
-
-
-def as_floats(column: pa.ChunkedArray) -> Floats:
-    """Return a column as doubles, NaN for null."""
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.engine.columns import schema, stack_parts
+from hcat.engine.columns import as_floats, schema, stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import DriftSettings, plan_periods
-from hcat.monitoring.drift.reading import as_floats, read_interactions, read_metrics, read_strata
+from hcat.monitoring.drift.reading import read_interactions, read_metrics, read_strata
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
@@ -65,7 +65,9 @@ def measure_drift(
     rows += measure_mix(known, cells, plan, settings)
     rows.sort(key=lambda row: [row["metric_name"] is None, *(row[name] or "" for name in DRIFT_SCHEMA.names[:5])])
     mark_alarms(rows, settings, deciding)
-    return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
+    for row in rows:
+        row |= {name: None for name, value in row.items() if isinstance(value, float) and not np.isfinite(value)}
+    return pa.Table.from_pylist(rows, schema=DRIFT_SCHEMA)
 
 
 def measure_weeks(
@@ -94,15 +96,8 @@ def measure_weeks(
     chosen = DriftSettings(**settings)
     dimensions = pc.unique(sums["dimension"])
     ids = interactions["interaction_id"].combine_chunks()
-    monitored = (
-        batch.filter(
-            pc.and_(
-                pc.is_in(batch.column("dimension"), value_set=dimensions),
-                pc.is_in(batch.column("interaction_id"), value_set=ids),
-            )
-        )
-        for batch in segments
-    )
+    is_monitored = pc.field("dimension").isin(dimensions) & pc.field("interaction_id").isin(ids)
+    monitored = (batch.filter(is_monitored) for batch in segments)
     weeks = interactions["asked_week"].cast(pa.date32())
     over = pc.unique(sums.filter(pc.field("week_status") == "complete")["week_start"].cast(pa.date32()))
     status = pc.if_else(pc.is_in(weeks, value_set=over), "complete", "incomplete")
@@ -170,8 +165,3 @@ def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
     ):
         weeks = weeks.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return weeks
-
-
-def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with null for what is not finite."""
-    return {name: None if isinstance(value, float) and not np.isfinite(value) else value for name, value in row.items()}
