@@ -14,13 +14,13 @@ BUDGETS = {
     "models of a night": (150, 150),
     "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
-    "lines of models": (14_454, 14_500),
-    "lines of YAML of models": (9_982, 10_000),
+    "lines of models": (14_430, 14_500),
+    "lines of YAML of models": (9_966, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (46_833, 45_000),
-    "lines of tests": (36_174, 28_000),
-    "lines of benchmarks": (8_815, 9_000),
+    "lines of the package": (44_778, 45_000),
+    "lines of tests": (36_124, 28_000),
+    "lines of benchmarks": (8_814, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99
