@@ -147,7 +147,12 @@ def _write_sum(_: str, match: re.Match[str]) -> str | None:
 
 
 _WRITERS = {
-    name.upper(): globals()[f"_write_{name}"] for name in ("thousands", "numeral", "clock", "unit", "date", "sum")
+    "THOUSANDS": _write_thousands,
+    "NUMERAL": _write_numeral,
+    "CLOCK": _write_clock,
+    "UNIT": _write_unit,
+    "DATE": _write_date,
+    "SUM": _write_sum,
 }
 
 
