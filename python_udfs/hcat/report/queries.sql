@@ -402,6 +402,14 @@ qualify row_number() over (
 ) = 1
 order by is_latest desc, application, baseline_version, candidate_version
 
+-- query: list_changed_segments
+-- Segments in which the newest version changed by more than chance, by metrics that may decide.
+select comparisons.*
+from fct_version_comparisons as comparisons
+inner join dim_metrics on comparisons.metric_name = dim_metrics.metric_name and dim_metrics.is_deciding
+where is_latest and dimension <> 'all' and verdict in ('better', 'worse', 'lower_by_design')
+order by verdict desc, q_value, comparisons.metric_name, dimension, segment
+
 -- query: list_variation
 select system, metric_name, count_replicated_queries as "count_replicated_queries=Queries",
     count_replicated_clusters as "count_replicated_clusters=Clusters", sqrt(variance_between) as "between=Between queries",

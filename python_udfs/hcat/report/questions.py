@@ -14,7 +14,7 @@ from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
-from hcat.report.weaknesses import list_findings, show_findings
+from hcat.report.weaknesses import list_findings, show_difference, show_findings
 
 #: Rows of a table.
 MAXIMUM_ALARMS: Final = 12
@@ -64,6 +64,19 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     ]
     return blocks.section(
         *compared,
+        blocks.table(
+            "Segments that changed by more than chance, of questions asked of both versions. Shares are in percentage"
+            " points.",
+            (
+                Column("Segment", describe_segment, ""),
+                "metric_name",
+                "count_pairs=Questions",
+                Column("Gain", show_difference),
+            ),
+            blocks.read(source, "list_changed_segments"),
+            MAXIMUM_ALARMS,
+            "segments",
+        ),
         _show_rates("Verdicts of both versions.", [row for row in rates if row["criterion"] == "verdict"]),
         blocks.absent("There are no two versions to compare.") if not (compared or rates) else None,
     )

@@ -144,6 +144,7 @@ def add_versions(connection: Any, text: str) -> None:
     rows = [
         {**pair, "metric_name": METRIC, "verdict": "worse"},
         {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
+        {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
     ]
     insert(connection, "fct_version_comparisons", rows)
 
@@ -381,12 +382,15 @@ def test_a_score_that_is_not_admitted_makes_no_finding(changed_page: str) -> Non
     assert re.search(r"Weak by scores that may not decide: \d+, first .+\(\w+\)", text)
 
 
-def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str) -> None:
+def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str, evidence_page: str) -> None:
+    assert "topic = cards" in read_text(read_section(evidence_page, "better"))
     text = read_text(read_section(changed_page, "better"))
     assert "1.1 against 1.0, on 30 questions judged in both: worse. Gain by groundedness_similarity__mean:" in text
     assert "A loss of more than 5 percentage points is shown." in text
     assert "→" not in text
     assert "<" not in text
+    # by a score that may not decide
+    assert "topic = cards" not in text
     text = read_text(read_section(changed_page, "robustness"))
     assert "assistant, 1.0 → 1.1: A version answered on few days (3)" in text
 
