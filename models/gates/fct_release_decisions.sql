@@ -44,7 +44,7 @@ gates as (
         or (gates.verdict = 'failed' and gates.measurement in ({{ harmful }})) as is_stopping,
         {%- for name, missing in {
             'verdict': "'not_evaluated'", 'is_passing': 'false',
-            'reason': "gates.gate_name || ' was not measured for this application'",
+            'reason': "gates.gate_name || ' was not measured for the application'",
         }.items() %}
         case
             when max(own.gate_name) over (partition by gates.gate_name) is null then gates.{{ name }}
@@ -59,7 +59,7 @@ gates as (
         on
             gates.gate_name = own.gate_name and applications.application = own.application
             and gates.decide_on is null
-    where gates.build_number = (select max(build_number) from {{ ref('hcat', 'fct_threshold_gates') }})
+    where gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
 ),
 
 weighed as (
@@ -81,22 +81,26 @@ weighed as (
     group by application
 ),
 
--- the kinds of fault of the release population, the most frequent first
-faults as (
+counted as (
     select
         {{ named('application') }} as application, failed_criterion,
         count(failed_criterion) as count_failing,
-        sum(count(failed_criterion)) over (partition by {{ named('application') }}) as count_all_failing,
-        sum(count(complete)) over (partition by {{ named('application') }}) as count_all_complete,
-        sum(count(case when verdict_rule = 'refused_unasked' then 1 end)) over (
-            partition by {{ named('application') }}
-        ) as count_all_declined
+        count(complete) as count_complete,
+        count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
     from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
     group by {{ named('application') }}, failed_criterion
-    qualify row_number() over (
-            partition by {{ named('application') }} order by count(failed_criterion) desc, failed_criterion asc
-        ) = 1
+),
+
+-- the kinds of fault of the release population, the most frequent first
+faults as (
+    select
+        *,
+        sum(count_failing) over (partition by application) as count_all_failing,
+        sum(count_complete) over (partition by application) as count_all_complete,
+        sum(count_declined) over (partition by application) as count_all_declined
+    from counted
+    qualify row_number() over (partition by application order by count_failing desc, failed_criterion asc) = 1
 ),
 
 compared as (
