@@ -13,7 +13,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("pyspark", "dbt.adapters.spark", "dbt.adapters.sparksession")
 #: Tables here have a few rows, so that nearly all time goes into compiling and planning: Java stops at its quick
-#: compiler (whose default room for code this folder fills), a plan is interpreted and not compiled, and the catalogue is not written through to the disk.
+#: compiler, whose default room these tests fill, a plan is interpreted and not compiled, and the catalogue is not
+#: written through to the disk.
 SWIFT = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
     " -Dderby.system.durability=test -Dderby.stream.error.file={}/derby.log",
