@@ -2,7 +2,7 @@
 `--leave-out` what it finds in the answers of authors that were left out.
 
 The made sentences are frames of our own (`wordings.txt` in six languages, `talk_frames.csv` in English), and answers
-that a language model wrote in eleven manners, each without sight of the others (`wordings_by_author.tsv`). Claims are
+that a language model wrote in nineteen manners, each without sight of the others (`wordings_by_author.tsv`). Claims are
 also the sentences of RAGTruth (MIT, :mod:`training.talk`) and, in five languages, the message catalogues of Django,
 django-oscar (BSD) and django-allauth (MIT), unpacked into the folder HCAT_CATALOGUES. Figures: docs/model-card.md.
 """
@@ -39,7 +39,7 @@ COUNT_PUBLIC = 12_000
 #: Inverse strength of the ridge, and the total weight of a set of sentences. The model card says how they were chosen.
 STRENGTH = 60
 WEIGHTS = {"made": 2.0, "authors": 1.0, "english": 0.5, "ragtruth": 3.0, "catalogues": 0.5, "denials": 0.15}
-#: Authors are left out in pairs.
+#: Authors are left out in so many groups.
 COUNT_FOLDS = 5
 #: A sentence of fewer words is an apology, and one that begins so asks for something and claims nothing.
 SHORTEST = 4
