@@ -3,10 +3,14 @@
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 from builds import REPOSITORY
+from dbt.adapters.duckdb.credentials import DuckDBCredentials
+from dbt_common.exceptions import DbtRuntimeError
 from settings_page import PAGE, read_settings, render_page
 
+from dbt.adapters.hcatwarehouse import Plugin
 from hcat.engine.settings import ENVIRONMENT, SettingError, check_settings, known_variables
 
 
@@ -55,3 +59,24 @@ def test_a_dbt_package_of_another_version_is_one_line(tmp_path: Path) -> None:
     (package / "dbt_project.yml").write_text("name: hcat\nversion: 0.1.0\n")
     with pytest.raises(SettingError, match=r"dbt package is version 0\.1\.0 and the Python package hcat-eval is"):
         check_settings(tmp_path, [], {})
+
+
+def test_duckdb_has_half_of_the_memory_unless_a_limit_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HCAT_MEMORY_LIMIT", raising=False)
+    plugin = Plugin("hcatwarehouse", {}, DuckDBCredentials(settings={"TimeZone": "UTC"}))
+
+    def read_limit() -> float:
+        (limit,) = connection.execute("select current_setting('memory_limit')").fetchone()
+        number, unit = limit.split()
+        return float(number) * 1024 ** ["bytes", "KiB", "MiB", "GiB", "TiB"].index(unit)
+
+    with duckdb.connect() as connection:
+        of_duckdb = read_limit()
+        plugin._limit_memory(connection)
+        assert read_limit() == pytest.approx(of_duckdb * 5 / 8, rel=0.02)
+        monkeypatch.setenv("HCAT_MEMORY_LIMIT", "1GiB")
+        plugin._limit_memory(connection)
+        assert read_limit() == 1024**3
+        monkeypatch.setenv("HCAT_MEMORY_LIMIT", "1 XB")
+        with pytest.raises(DbtRuntimeError, match="HCAT_MEMORY_LIMIT is '1 XB': Parser Error: Unknown unit"):
+            plugin._limit_memory(connection)

@@ -23,7 +23,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "HCAT_PICKLED_WEIGHTS": "1 = weights that are pickles are read too; a pickle can run code",
     "HCAT_TARGET": "target of hcat's own profile: duckdb or spark",
     "HCAT_THREADS": "threads of hcat's own profile",
-    "HCAT_MEMORY_LIMIT": "memory that DuckDB may use, 2GB by default, for instance 4GB",
+    "HCAT_MEMORY_LIMIT": "memory that DuckDB may use, for instance 4GB; by default half of the machine's",
     "HCAT_CUT_SMALLER": "slices or buckets = work is cut small, so that tests meet many borders; no row changes",
     "HCAT_PROCESSES": "processes for work in Python; by default the number of cores",
     "HCAT_LLM_BASE_URL": "address of a language model, https://host/v1; wins over hcat_language_model_url",

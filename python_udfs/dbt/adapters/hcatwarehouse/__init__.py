@@ -10,12 +10,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from dbt.adapters.duckdb import environments
 from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
-from hcat.engine.files import explain_failure, keep_dbt_private
+from hcat.engine.files import explain_failure, first_line, keep_dbt_private
 from hcat.engine.settings import SettingError, check_settings
 from hcat.engine.warehouse import WarehouseError, prepare_database
 
@@ -50,12 +51,27 @@ class Plugin(BasePlugin):
             raise DbtRuntimeError(f"hcat: {error}") from error
 
     def configure_connection(self, conn: Any) -> None:
-        """Give SQL the function that says why logs give no interaction: a hook asks it before the first model."""
+        """Limit DuckDB's memory, and give SQL the function that says why logs give no interaction."""
+        if "memory_limit" not in (self.creds.settings or {}):
+            self._limit_memory(conn)
+        # a hook asks it before the first model
         conn.create_function("hcat_explain_no_logs", _explain_no_logs, ["VARCHAR", "BOOLEAN"], "VARCHAR")
         if get_flags().WHICH in ("build", "run"):
             # whole before models run side by side: scipy, which one of them imports, asks a module torch for its
             # classes, and fails while another model still imports it
             import torch  # noqa: F401
+
+    @staticmethod
+    def _limit_memory(conn: Any) -> None:
+        limit = os.environ.get("HCAT_MEMORY_LIMIT")
+        if not limit:
+            # DuckDB's own default is .8 of what the machine, or its container, has; .5 of it leaves room for Python
+            number, unit = conn.execute("select current_setting('memory_limit')").fetchone()[0].split()
+            limit = f"{float(number) * 0.5 / 0.8} {unit}"
+        try:
+            conn.execute("set memory_limit = ?", [limit])
+        except duckdb.Error as error:
+            raise DbtRuntimeError(f"hcat: HCAT_MEMORY_LIMIT is {limit!r}: {first_line(error)}") from error
 
 
 def _explain_no_logs(folder: str, has_landed: bool) -> str:
