@@ -7,6 +7,7 @@ build reads refusals and talk alike.
 
 import re
 import zlib
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -44,11 +45,9 @@ def hash_wording(sentence: str) -> tuple[list[int], ...]:
     found = _WORD.findall(sentence.lower().replace("\u2019", "'"))
     words = ["^", *("0" if word[0].isdigit() else word for word in found), "$"]
     openings = [word[:_OPENING] for word in words]
-    grams = {*words, *(f"p{opening}" for opening in openings)}
-    grams.update(f"{first} {second}" for first, second in pairwise(words))
-    grams.update(f"P{first} {second}" for first, second in pairwise(openings))
-    for framed in (f"<{word}>" for word in words[1:-1]):
-        grams.update(f"c{framed[start : start + n]}" for n in (3, 4) for start in range(len(framed) - n + 1))
+    pairs = [f"{first} {second}" for first, second in pairwise(words)]
+    pairs += [f"P{first} {second}" for first, second in pairwise(openings)]
+    grams = _place(pairs).union(*map(_hash_word, words))
     read = [_classify(word) for word in found]
     classes = ["^", *filter(None, read), "$"]
     orders = {f"k{name}" for name in classes}
@@ -56,7 +55,19 @@ def hash_wording(sentence: str) -> tuple[list[int], ...]:
         orders.update(f"k{' '.join(classes[place : place + size])}" for size in (2, 3))
         orders.update(f"j{name} {later}" for later in classes[place + 1 : place + _REACH])
     orders |= {f"n{min(len(words) // 2, _LONG)}", f"u{min(read.count(''), _LONG)}"}
-    return tuple(sorted({zlib.crc32(gram.encode()) % BUCKETS for gram in part}) for part in (grams, orders))
+    return sorted(grams), sorted(_place(orders))
+
+
+def _place(grams: Iterable[str]) -> set[int]:
+    return {zlib.crc32(gram.encode()) % BUCKETS for gram in grams}
+
+
+@lru_cache(maxsize=1 << 14)
+def _hash_word(word: str) -> set[int]:
+    """Return the buckets of a word, its opening and its groups of letters; a frame of the sentence has no groups."""
+    framed = f"<{word}>" if word not in "^$" else ""
+    groups = (f"c{framed[start : start + n]}" for n in (3, 4) for start in range(len(framed) - n + 1))
+    return _place([word, f"p{word[:_OPENING]}", *groups])
 
 
 @lru_cache(maxsize=1 << 14)

@@ -33,7 +33,7 @@ def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
     for passage_id, text in zip(batch["passage_id"].to_pylist(), batch["passage_text"].to_pylist(), strict=True):
         beginning = text[:_CHARACTERS]
         language, probability = identifier.classify(beginning)
-        letters = sum(character.isalpha() for character in beginning)
+        letters = sum(map(str.isalpha, beginning))
         row = (passage_id, language, float(probability), letters)
         rows.append(dict(zip(LANGUAGE_SCHEMA.names, row, strict=True)))
     return pa.RecordBatch.from_pylist(rows, schema=LANGUAGE_SCHEMA)

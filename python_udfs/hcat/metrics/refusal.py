@@ -8,6 +8,7 @@ in a long answer is no refusal, and neither is a short answer that claims someth
 
 import functools
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -117,9 +118,9 @@ def declines_by_wording(answer: str) -> bool:
         return False
     declines = False
     answer = answer.replace("\u2019", "'")
-    sentences = [answer[start:end] for start, end in split_sentences(answer)]
-    wholes = [[each] if _declines_in_words(each) else _read_clauses(each) for each in sentences]
-    for sentence in (clause for clauses in wholes for clause in clauses):
+    sentences = (answer[start:end] for start, end in split_sentences(answer))
+    clauses = ([each] if _declines_in_words(each) else _read_clauses(each) for each in sentences)
+    for sentence in chain.from_iterable(clauses):  # the first claim ends it: the head reads no sentence behind it
         wording = read_wording(sentence)
         if _declines(sentence) or _declines_in_words(sentence):
             declines = True
