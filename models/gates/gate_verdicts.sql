@@ -1,5 +1,5 @@
--- Models that depend on this one are built only if no gate of severity error fails. Its tests stand between the gates
--- and the published copy.
+-- Models that depend on this one are built only if every gate of severity error passes. Its tests stand between the
+-- gates and the published copy.
 {{ config(materialized='table') }}
 
 select gate_result_id, run_id, gate_name, severity, verdict, reason, is_passing
