@@ -79,7 +79,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
 def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     """Return what was promoted from the candidate of this build to ``<warehouse>/published``, byte for byte.
 
-    dbt runs this only when no gate of severity error fails. Both copies of the ledger say from then on that the build
+    dbt runs this only when all gates of severity error pass. Both copies of the ledger say from then on that the build
     passes; a build that dies before is in neither of them as one that does. Rows as of :func:`publish_candidate`.
     """
     published = Path(warehouse) / "published"

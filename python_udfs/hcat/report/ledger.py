@@ -139,7 +139,7 @@ def _name_result(run: Row) -> tuple[str, str]:
 
 
 def passes_gates(run: Row) -> bool:
-    """Return whether no gate of severity error fails; such a build passes once its tables are published."""
+    """Return whether all gates of severity error pass; such a build passes once its tables are published."""
     return bool(run["count_gates"]) and not run["count_error_gates_not_passing"]
 
 
