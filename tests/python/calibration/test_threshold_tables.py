@@ -144,6 +144,8 @@ def test_labels_needed_by_hand() -> None:
     found = quote(np.zeros(27, dtype=np.bool_), np.zeros(27), np.arange(27)).false_accept
     assert found.rate_upper is not None
     assert found.rate_upper <= 0.1
+    by_document = quote(np.zeros(27, dtype=np.bool_), np.zeros(27), np.arange(27), np.arange(27) % 10).false_accept
+    assert by_document.effective_n == pytest.approx(10, rel=0.05)
     less = quote(np.zeros(26, dtype=np.bool_), np.zeros(26), np.arange(26)).false_accept
     assert less.rate_upper is not None
     assert less.rate_upper > 0.1

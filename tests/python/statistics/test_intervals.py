@@ -16,20 +16,12 @@ from hcat.statistics.intervals import (
 )
 
 
-def test_wilson_agrees_with_statsmodels() -> None:
-    for rate, count in [(0.0, 30), (0.1, 40), (0.5, 7), (1.0, 12)]:
-        expected = proportion_confint(rate * count, count, method="wilson")
-        assert_allclose(wilson_interval(rate, count, ndtri(0.975)), expected, atol=1e-12)
-
-
-def test_many_intervals_are_those_of_one() -> None:
-    rates, counts = np.array([0.0, 0.1, 0.5, 1.0]), np.array([30.0, 40.0, 7.0, 12.0])
-    lows, highs = wilson_interval(rates, counts, np.full(4, 2.0))
-    single = [wilson_interval(rate, count, 2.0) for rate, count in zip(rates, counts, strict=True)]
-    assert_array_equal(np.column_stack([lows, highs]), single)
+def test_wilson_agrees_with_statsmodels_and_its_width_gives_the_rows_back() -> None:
+    rates, counts, quantile = np.array([0.0, 0.1, 0.5, 1.0]), np.array([30.0, 40.0, 7.0, 12.0]), float(ndtri(0.975))
+    lows, highs = wilson_interval(rates, counts, quantile)
+    assert_allclose([lows, highs], proportion_confint(rates * counts, counts, method="wilson"), atol=1e-12)
     assert np.isnan(wilson_interval(np.array([0.5]), np.array([np.nan]), np.array([2.0]))[0]).all()
-    # its width gives the rows back
-    assert_allclose([wilson_rows(*row, 2.0) for row in zip(rates, highs - lows, strict=True)], counts)
+    assert_allclose([wilson_rows(*row, quantile) for row in zip(rates, highs - lows, strict=True)], counts)
 
 
 def test_kish() -> None:
