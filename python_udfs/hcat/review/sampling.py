@@ -92,13 +92,12 @@ def _plan_labels(row: dict[str, Any]) -> dict[str, Any]:
     # a label says least where it fails as often as not
     rates = {"": rate, "_least": max(low, high, key=lambda end: abs(end - 0.5)), "_most": min(max(0.5, low), high)}
     for end, each in rates.items():
-        name = f"count_labels_needed{end}"
         if row["purpose"] == "half_width":
-            found[name] = labels_for_half_width(each, row["target"], *interval)
+            found[f"count_labels_needed{end}"] = labels_for_half_width(each, row["target"], *interval)
         else:
             # the other rate lies on the side of .5, where more labels are needed
             other = each + row["target"] if each <= 0.5 else each - row["target"]
-            found[name] = 2 * labels_for_difference(each, other, row["power"], *interval)
+            found[f"count_labels_needed{end}"] = 2 * labels_for_difference(each, other, row["power"], *interval)
     return found
 
 
