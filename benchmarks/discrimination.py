@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats
-from hcat.statistics.clusters import draw_cluster_counts
+from hcat.statistics.clusters import draw_clusters
 
 COUNT_DRAWS = 1_000
 CONFIDENCE = 0.95
@@ -103,7 +103,7 @@ def _weighted_average_precision(row_weights: Floats, is_positive: Flags, ends: n
 
 def _resample(count_clusters: int, count_draws: int) -> Floats:
     """Return how often each cluster is drawn, shape (n_draws, n_clusters): the same table for every score."""
-    return draw_cluster_counts(np.random.default_rng(_SEED), count_clusters, count_draws)
+    return draw_clusters(np.random.default_rng(_SEED), count_clusters, count_draws)
 
 
 def resample_rows(clusters: npt.NDArray[np.int64], count_draws: int) -> Floats:

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
 from benchmarks.rendering import render_model
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish
 from hcat.statistics.survey import estimate_shares
 from hcat.test_set.allocation import allocate_chunks
 
@@ -243,7 +243,7 @@ def simulate(
             # a bound that equals the share up to rounding holds it
             covered[place] += (found.low <= truth + 1e-12) & (truth <= found.high + 1e-12)
             widths[place] += (found.high - found.low).mean()
-            effective[place] += kish_effective_n(weights)
+            effective[place] += kish(weights)
     errors = estimates.std(axis=1, ddof=1) / np.sqrt(count_seeds)
     bias_errors = np.abs(estimates.mean(axis=1) - truth) / errors
     return [

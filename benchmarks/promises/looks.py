@@ -105,12 +105,12 @@ def _of_audits(
     failed = []
     months = np.repeat(np.arange(MONTHS), LABELS)
     ids = [f"{number:04}" for number in range(len(months))]
-    same = dict.fromkeys(("system", "segment", "stratum"), ["all"] * len(ids))
+    same = dict.fromkeys(("system", "segment", "stratum"), ["all"] * len(ids)) | {"metric_name": ["m"] * len(ids)}
     for _ in range(count_runs):
         raters, probability = draw(random, months), random.beta(2, 1, len(ids))
         labels = (random.random(len(ids)) < expit(logit(probability) - STRICTER * (raters == 3))).astype(np.int64)
         rated = pa.table(
-            {"interaction_id": ids, "cluster_id": ids, "metric_name": ["m"] * len(ids), "label": labels, **same}
+            {**dict.fromkeys(("interaction_id", "cluster_id", "second_cluster_id"), ids), "label": labels, **same}
             | {"scale_point": labels, "raw_score": probability, "inclusion_probability": np.ones(len(ids))}
             | {"is_audit": [True] * len(ids), "rated_month": months.astype(str), "rater_code": raters}
         )

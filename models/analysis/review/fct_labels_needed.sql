@@ -18,6 +18,8 @@ select {{ columns_of_contract({
     'count_labels': 'count_labels::integer',
     'count_clusters': 'count_clusters::integer',
     'count_labels_needed': 'count_labels_needed::integer',
+    'count_labels_needed_least': 'count_labels_needed_least::integer',
+    'count_labels_needed_most': 'count_labels_needed_most::integer',
     'count_labels_missing': 'if(count_labels_needed is null, null, count_labels_missing)::integer',
 }) }}
 from counted

@@ -11,10 +11,6 @@ targets as (
     select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
-interactions as (
-    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
-),
-
 -- The stratum is that of the prediction sets. The segment may have a calibrator of its own.
 strata as (
     select
@@ -37,6 +33,7 @@ final as (
         evaluations.metric_name,
         targets.criterion,
         interactions.cluster_id,
+        interactions.second_cluster_id,
         interactions.system,
         version_classes.version_class,
         -- An interaction without a segment goes to the cell that strata without a quantile of their own share.
@@ -54,7 +51,8 @@ final as (
         coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from evaluations
     inner join targets on evaluations.metric_name = targets.metric_name
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_attributes') }} as interactions
+        on evaluations.interaction_id = interactions.interaction_id
     inner join {{ ref('hcat', 'int_interaction_version_classes') }} as version_classes
         on evaluations.interaction_id = version_classes.interaction_id
     left join strata on evaluations.interaction_id = strata.interaction_id

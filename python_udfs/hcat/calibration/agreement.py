@@ -25,10 +25,9 @@ import numpy as np
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import draw_clusters, sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish
 
 Level = Literal["nominal", "ordinal", "quadratic"]
-Weighting = Literal["unweighted", "quadratic"]
 
 #: Draws of whole clusters for an interval.
 COUNT_DRAWS: Final = 1_000
@@ -80,17 +79,16 @@ def percent_agreement(
 def cohen_kappa(
     ratings: Floats,
     clusters: Integers,
-    weighting: Weighting = "unweighted",
+    level: Level = "nominal",
     count_draws: int = COUNT_DRAWS,
     seed: int = SEED,
 ) -> Agreement:
     """Return Cohen's kappa of two raters on the units that both rated, in [-1, 1]."""
-    statistic = "cohen_kappa" if weighting == "unweighted" else "cohen_kappa_quadratic"
+    statistic = "cohen_kappa" if level == "nominal" else f"cohen_kappa_{level}"
     active = ratings[:, ~np.isnan(ratings).all(axis=0)]
     if active.shape[1] > 2:
         return Agreement(statistic, "more_than_two_raters")
     units = _pair(active, clusters, is_ordered=True)
-    level: Level = "nominal" if weighting == "unweighted" else "quadratic"
     return _estimate(statistic, units, level, "with_replacement", count_draws, seed)
 
 
@@ -198,7 +196,7 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> dict[str, A
     is_shared = is_rated & has_others & ~is_tie
     by_cluster = np.unique(clusters[is_shared], return_counts=True)[1].astype(np.float64)
     found: dict[str, Any] = {"count_ratings": int(is_rated.sum()), "count_shared_units": int(is_shared.sum())}
-    found["count_effective"] = kish_effective_n(by_cluster) if is_shared.any() else 0.0
+    found["count_effective"] = kish(by_cluster)
     if (~np.isnan(ratings)).any(axis=0).sum() < MINIMUM_RATERS:
         return found | {"status": "fewer_than_three_raters"}
     if is_shared.sum() < MINIMUM_SHARED_UNITS:

@@ -15,7 +15,7 @@ from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_sample
 from hcat.calibration.targets import Labels
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Keys
-from hcat.statistics.clusters import error_of_mean
+from hcat.statistics.clusters import mean_and_error
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
 
@@ -55,18 +55,13 @@ def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alp
 def overconfidence(excess: Floats, clusters: Keys, usual: Sequence[tuple[float, Floats, Keys]] = ()) -> float:
     """Return the one-sided P-value that probabilities less labels lie above the usual, clusters varying together."""
     # of each rater: the share of the labels, and those of other months; without raters, 0 is usual
-    mean, error = _mean_and_error(excess, clusters)
+    mean, error = mean_and_error(excess, clusters)
     for share, known, own in usual:
-        mean_known, error_known = _mean_and_error(known, own)
+        mean_known, error_known = mean_and_error(known, own)
         mean, error = mean - share * mean_known, float(np.hypot(error, share * error_known))
     if error == 0:
         return 1.0 if mean <= 0 else 0.0
     return float(t_tail(mean / error, len(np.unique(clusters)) - 1))
-
-
-def _mean_and_error(values: Floats, clusters: Keys) -> tuple[float, float]:
-    mean = float(values.mean())
-    return mean, error_of_mean(values - mean, np.unique(clusters, return_inverse=True)[1], len(values))
 
 
 def _test(labels: Labels, sample: AuditSample | None, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clusters import error_of_mean, hash_folds
+from hcat.statistics.clusters import hash_folds, mean_and_error
 
 #: From simple to flexible: the order in which the one-standard-error rule prefers.
 FAMILIES: Final = ("logistic", "ordinal", "multinomial", "isotonic", "boosted")
@@ -405,9 +405,10 @@ def choose_calibrator(data: LabelledScores, seed: int = SEED) -> tuple[Fit, ...]
     }
     if not losses:
         return tuple(fits)
-    figures = {family: _mean_and_error(loss, data) for family, loss in losses.items()}
+    rows = data.clusters, data.weights
+    figures = {family: mean_and_error(loss, *rows) for family, loss in losses.items()}
     best = min(figures, key=lambda family: figures[family][0])
-    excess = {family: _mean_and_error(loss - losses[best], data) for family, loss in losses.items()}
+    excess = {family: mean_and_error(loss - losses[best], *rows) for family, loss in losses.items()}
     chosen = next(family for family in losses if excess[family][0] <= excess[family][1])
     return tuple(
         Fit(*fit[:4], *figures[fit.family], *excess[fit.family], fit.family == chosen) if fit.family in losses else fit
@@ -418,13 +419,6 @@ def choose_calibrator(data: LabelledScores, seed: int = SEED) -> tuple[Fit, ...]
 def families_of(count_scale_points: int) -> list[str]:
     """Return the families that a scale allows, from simple to flexible."""
     return [family for family in FAMILIES if family not in GRADED_FAMILIES or count_scale_points > 2]
-
-
-def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]:
-    """Return the weighted mean and its standard error, linearised by cluster."""
-    total = data.weights.sum()
-    mean = float(data.weights @ values / total)
-    return mean, float(error_of_mean(data.weights * (values - mean), data.clusters, total))
 
 
 def _logit(probabilities: Floats, bound: float) -> Floats:

@@ -322,7 +322,7 @@ def estimate_cell(
     return {
         "method": method,
         "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
-        "statement": _state(rate, chosen, len(by_rule), _limits(found, members, labelled[by_people])),
+        "statement": _state(rate, chosen, len(by_rule), _limits(rate, found, members, labelled[by_people])),
         "count_interactions": len(members),
         "count_known_outcomes": len(by_rule),
         "count_labels": rate.count_labels,
@@ -371,12 +371,14 @@ def _balance(
     )
 
 
-def _limits(found: Rows, members: Integers, rated: Integers) -> str:
-    """Return what the rate is one of, where raters or values of the second key are few."""
+def _limits(rate: FailureRate, found: Rows, members: Integers, rated: Integers) -> str:
+    """Return what the labels are worth with the scores, and whose rate it is where raters or documents are few."""
     said = ""
+    if rate.status == "prediction_powered" and rate.width_ratio:
+        said = f", worth {rate.count_labels / rate.width_ratio**2:,.0f} labels"
     if len(rated):
         count = max(len(np.unique(found.raters[rated])), int(np.nan_to_num(found.counts_raters[rated], nan=1).max()))
-        said = "" if count >= LEAST_VALUES else f", in the eyes of {'this rater' if count == 1 else 'these raters'}"
+        said += "" if count >= LEAST_VALUES else f", in the eyes of {'this rater' if count == 1 else 'these raters'}"
     seconds = np.unique(found.of.second_clusters[members])
     name = _SECOND_KEYS.get(found.of.second_names[seconds[0]].split("_")[0])
     return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"

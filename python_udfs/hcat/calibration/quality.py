@@ -25,7 +25,7 @@ from hcat.calibration.calibrators import log_losses
 from hcat.calibration.targets import as_texts, read_targets
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
-from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
+from hcat.statistics.clusters import draw_clusters, mean_and_error, sum_by_cluster
 from hcat.statistics.intervals import kish, normal_quantile, t_quantile, wilson_interval
 
 #: Calibrated probability from which an answer passes: people then accept it more likely than not.
@@ -161,7 +161,7 @@ def measure_quality(
 ) -> tuple[dict[str, Figure], dict[str, Any]]:
     """Return every figure of quality of out-of-fold probabilities, and the other columns of the schema."""
     rows = _check(probabilities, labels, clusters, weights)
-    counts = draw_cluster_counts(np.random.default_rng(seed), rows.count_clusters, count_draws)
+    counts = draw_clusters(np.random.default_rng(seed), rows.count_clusters, count_draws)
     p, y = rows.probabilities, rows.labels
     base_rates = np.broadcast_to(np.asarray(base_rate, dtype=np.float64), p.shape)
     everyone = np.ones(len(y))
@@ -202,8 +202,7 @@ def calibration_in_the_large(
             low, high = _wilson(share, one.clusters, one.weights)
             row |= {"method": "wilson", "difference": difference, "low": low - prediction, "high": high - prediction}
         else:
-            residuals = one.weights * (one.labels - one.probabilities - difference)
-            error = error_of_mean(residuals, one.clusters, one.weights.sum())
+            error = mean_and_error(one.labels - one.probabilities, one.clusters, one.weights)[1]
             reach = float(t_quantile((1 + CONFIDENCE) / 2, one.count_clusters - 1)) * error
             row |= {"method": "linearised", "difference": difference}
             row |= {"low": difference - reach, "high": difference + reach}

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hcat.calibration.targets import read_labels
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clustered import crossed_rate_interval
 
 BAND_SCHEMA: Final = schema(
     "string: metric_name criterion direction",
@@ -43,7 +43,7 @@ def measure_score_bands(labels: pa.Table, targets: pa.Table, confidence: float) 
         for place in np.unique(places).tolist():
             band = own.take(places == place)
             is_failed = band.accepted == 0
-            rate = rate_interval(is_failed, band.clusters, band.weights, confidence)
+            rate = crossed_rate_interval(is_failed, band.clusters, band.second_clusters, band.weights, confidence)
             found.append(
                 target.head
                 | {

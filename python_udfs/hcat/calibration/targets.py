@@ -49,6 +49,7 @@ class Labels(NamedTuple):
 
     interactions: Keys
     clusters: Keys
+    second_clusters: Keys
     strata: Keys  # of the prediction sets
     segments: Keys  # of the calibrators
     systems: Keys
@@ -114,7 +115,7 @@ def read_labels(labels: pa.Table, targets: pa.Table) -> Iterator[tuple[Target, L
     """Yield every metric that people calibrate with its labels, ordered by name."""
     for target in read_targets(targets):
         own = labels.filter(pc.field("metric_name") == target.name).sort_by("interaction_id")
-        names = ("interaction_id", "cluster_id", "stratum", "segment", "system", "rated_month")
+        names = ("interaction_id", "cluster_id", "second_cluster_id", "stratum", "segment", "system", "rated_month")
         texts = (as_texts(own[name]) for name in names)
         floats = (own[name].to_numpy().astype(np.float64) for name in ("raw_score", "inclusion_probability"))
         codes = (own[name].to_numpy().astype(np.int64) for name in ("label", "scale_point", "rater_code"))

@@ -30,7 +30,7 @@ from hcat.calibration.thresholds import (
 )
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clustered import rate_bounds, rate_interval
+from hcat.statistics.clustered import crossed_rate_interval, rate_bounds
 from hcat.statistics.clusters import deal_folds
 
 #: Folds of whole clusters: with ten, a fold's threshold is close to that of all labels.
@@ -135,6 +135,7 @@ def _fit_metric(
         "direction": target.direction,
         "bounds": (target.low, target.high),
         "weights": own.weights,
+        "second_clusters": own.second_clusters,
         "is_probability": target.unit == "probability",
         "assurance": confidence,
         "seed": random_seed,
@@ -169,7 +170,8 @@ def _fit_metric(
     rows = []
     for row in fitted:
         is_passing = None if row.threshold is None else passing[row.method, row.appetite.name]
-        found = quote(is_passing, own.accepted, own.clusters, confidence=confidence, weights=own.weights)
+        keys = own.clusters, own.second_clusters
+        found = quote(is_passing, own.accepted, *keys, confidence=confidence, weights=own.weights)
         if row.threshold is not None and (row.method == ASSURED or (row.method, row.appetite.name) in assured):
             found = found.assure(round(1 - row.appetite.confidence, 12))
         rows.append(target.head | {"direction": target.direction} | _to_row(row, found, confidence))
@@ -197,6 +199,7 @@ def accept_out_of_fold(
     appetites: Sequence[RiskAppetite],
     *,
     weights: Floats | None = None,
+    second_clusters: npt.ArrayLike | None = None,
     methods: Sequence[str] = tuple(METHODS),
     count_folds: int = COUNT_FOLDS,
     seed: int = SEED,
@@ -209,12 +212,14 @@ def accept_out_of_fold(
     if not len(values) or not methods:
         return passing
     codes: Integers = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    seconds = groups if second_clusters is None else np.asarray(second_clusters)
     folds = deal_folds(codes, np.ones(len(values), dtype=np.bool_), count_folds, seed)
     for fold in np.unique(folds):
         own = folds == fold
         of_others = None if weights is None else np.asarray(weights)[~own]
         others = (values[~own], flags[~own], groups[~own], appetites)
-        for found in fit_all(*others, weights=of_others, methods=methods, seed=seed, **settings):
+        keyed = settings | {"second_clusters": seconds[~own], "weights": of_others}
+        for found in fit_all(*others, methods=methods, seed=seed, **keyed):
             if found.threshold is not None:
                 is_passing = accepts(values[own], found.threshold, settings["direction"])
             else:
@@ -227,12 +232,14 @@ def quote(
     is_passing: Flags | None,
     labels: npt.ArrayLike,
     clusters: npt.ArrayLike,
+    second_clusters: npt.ArrayLike | None = None,
     *,
     confidence: float = 0.95,
     weights: npt.ArrayLike | None = None,
 ) -> Quote:
     """Return false accept and false reject rate of answers that pass a threshold which their labels did not choose."""
     is_good, groups = np.asarray(labels) == 1, np.asarray(clusters)
+    seconds = groups if second_clusters is None else np.asarray(second_clusters)
     row_weights = np.ones(len(is_good)) if weights is None else np.asarray(weights, dtype=np.float64)
     level, total = 2 * confidence - 1, float(row_weights.sum())
 
@@ -240,7 +247,7 @@ def quote(
         counts = (int(rows.sum()), len(np.unique(groups[rows])))
         if is_error is None or not rows.any():
             return Rate("no_threshold" if is_error is None else "one_class", *counts)
-        found = rate_interval(is_error[rows], groups[rows], row_weights[rows], level)
+        found = crossed_rate_interval(is_error[rows], groups[rows], seconds[rows], row_weights[rows], level)
         return Rate("ok", *counts, found.effective_n, found.estimate, found.low, found.high)
 
     is_failing = None if is_passing is None else ~is_passing

@@ -29,10 +29,10 @@ from hcat.calibration.calibrators import DIRECTIONS, LOGIT_BOUND, fit_calibrator
 from hcat.calibration.conformal import conformal_quantile
 from hcat.calibration.risk_appetites import RiskAppetite, order_appetites
 from hcat.calibration.targets import RANGE_TOLERANCE
-from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clustered import crossed_rate_interval
 from hcat.statistics.clusters import deal_folds, sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish
 
 #: Method -> kind. The order is that of the rows of :func:`fit_all`.
 METHODS: Final[Mapping[str, str]] = dict.fromkeys(
@@ -102,6 +102,7 @@ class OrientedRows(NamedTuple):
     is_accepted: Flags
     weights: Floats
     clusters: Integers
+    second_clusters: Keys
     low: float
     high: float
     sign: int
@@ -125,6 +126,7 @@ def fit_all(
     direction: str,
     bounds: tuple[float | None, float | None] = (None, None),
     weights: npt.ArrayLike | None = None,
+    second_clusters: npt.ArrayLike | None = None,
     methods: Sequence[str] = tuple(METHODS),
     is_probability: bool = False,
     assurance: float | None = None,
@@ -144,7 +146,8 @@ def fit_all(
     codes = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
     order = np.lexsort((row_weights, flags, codes, values))
     scaled = row_weights * (len(values) / row_weights.sum()) if len(values) else row_weights
-    oriented = (values[order], flags[order], scaled[order], codes[order])
+    seconds = np.asarray(clusters if second_clusters is None else second_clusters)
+    oriented = (values[order], flags[order], scaled[order], codes[order], seconds[order])
     data = OrientedRows(*oriented, low, high, sign, is_probability, assurance, seed)
     counts = (int(data.is_accepted.sum()), int((~data.is_accepted).sum()), len(np.unique(data.clusters)))
     rows: list[Threshold] = []
@@ -293,18 +296,18 @@ def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> lis
         if data.assurance is None:
             limit = conformal_quantile(values, share, clusters, weights / data.weights.max())
         else:
-            limit = _assured_limit(values, clusters, weights, share, data.assurance)
+            limit = _assured_limit(values, (clusters, data.second_clusters[failed]), weights, share, data.assurance)
         better = levels[levels > limit]
         cuts.append(_Cut(float(better[0])) if len(better) else _Cut(math.inf, "no_threshold"))
     return cuts
 
 
-def _assured_limit(values: Floats, clusters: Integers, weights: Floats, share: float, assurance: float) -> float:
+def _assured_limit(values: Floats, keys: tuple[Keys, Keys], weights: Floats, share: float, assurance: float) -> float:
     """Return the lowest limit that at most a share of new failed answers exceeds, with probability assurance."""
     from scipy.stats import beta
 
     # siblings tell of fewer answers; how alike they are shows where both sides have answers enough, near the limit
-    count = rate_interval(values > np.quantile(values, _LIKENESS_AT), clusters, weights).effective_n
+    count = crossed_rate_interval(values > np.quantile(values, _LIKENESS_AT), *keys, weights).effective_n
     order = np.argsort(values, kind="stable")[::-1]
     above = np.append(0.0, np.cumsum(weights[order])[:-1]) / weights.sum() * count
     # the law of the share above an order statistic (Wilks 1941)
@@ -362,7 +365,7 @@ def _log_density(data: OrientedRows, rows: Flags) -> Callable[[float | Floats], 
     values, weights = data.values[rows], data.weights[rows]
     deviation = _mean_and_deviation(values, weights)[1]
     spread = (_quantile(values, weights, 0.75) - _quantile(values, weights, 0.25)) / 1.34
-    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * kish_effective_n(weights) ** -0.2
+    width = 0.9 * (min(deviation, spread) if spread > 0 else deviation) * kish(weights) ** -0.2
     mirrors = [values, *(2 * bound - values for bound in (data.low, data.high) if math.isfinite(bound))]
     density = gaussian_kde(np.concatenate(mirrors), weights=np.tile(weights, len(mirrors)))
     # in units of the spread of all mirrors

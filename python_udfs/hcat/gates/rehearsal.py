@@ -18,7 +18,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.monitoring.words import MEASURED
 from hcat.statistics.arrays import Floats
-from hcat.statistics.intervals import normal_quantile, wilson_intervals
+from hcat.statistics.intervals import normal_quantile, wilson_interval, wilson_rows
 
 #: Losses whose detection is shown, and the sizes among which the smallest one is sought.
 LOSSES: Final = (0.05, 0.10)
@@ -131,14 +131,11 @@ def _draw_shares(gate: Row) -> tuple[Floats, Callable[[Floats], _Drawn]]:
     """Return truths and draws of a share among as many answers as Wilson's interval of this width is made of."""
     random, value = np.random.default_rng(0), float(gate["measured_value"])
     quantile = normal_quantile((1 + gate["confidence"]) / 2)
-    # the width w of Wilson's interval solves w^2 m^2 - 4 z^2 v m = z^4 (1 - 4 v), with m = n + z^2, v = e (1 - e)
-    squared, width, variation = quantile**2, gate["upper_bound"] - gate["lower_bound"], value * (1 - value)
-    root = np.sqrt((2 * squared * variation) ** 2 + (width * squared) ** 2 * (1 - 4 * variation))
-    n = max(1, round((2 * squared * variation + root) / width**2 - squared))
+    n = max(1, round(wilson_rows(value, gate["upper_bound"] - gate["lower_bound"], quantile)))
 
     def draw(truth: Floats) -> _Drawn:
         values = random.binomial(n, truth.clip(0, 1)) / n
-        return values, *wilson_intervals(values, np.full(_DRAWS, float(n)), np.full(_DRAWS, quantile))
+        return values, *wilson_interval(values, np.full(_DRAWS, float(n)), np.full(_DRAWS, quantile))
 
     return random.beta(value * n + 0.5, n - value * n + 0.5, _DRAWS), draw
 

@@ -17,7 +17,7 @@ from hcat.calibration.agreement import (
 )
 from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats, ratio
-from hcat.statistics.clusters import draw_cluster_counts
+from hcat.statistics.clusters import draw_clusters
 
 STATISTICS: Final = (
     "percent_agreement",
@@ -132,8 +132,7 @@ def _compare(
     codes = np.unique(np.array([row["cluster_id"] for row in rows], dtype=object), return_inverse=True)[1]
     if statistic == "percent_agreement":
         return percent_agreement(ratings, codes, count_draws, seed)
-    weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
-    return cohen_kappa(ratings, codes, weighting, count_draws, seed)
+    return cohen_kappa(ratings, codes, "quadratic" if "quadratic" in statistic else "nominal", count_draws, seed)
 
 
 def _tabulate(
@@ -157,5 +156,5 @@ def _with_interval(measure: Callable[[Floats], Floats], found: Agreement, count_
     random = np.random.default_rng(seed)
     block = max(1, _CELLS // max(found.count_units, 1))
     sizes = (min(block, count_draws - start) for start in range(0, count_draws, block))
-    draws = np.concatenate([measure(draw_cluster_counts(random, found.count_clusters, size)) for size in sizes])
+    draws = np.concatenate([measure(draw_clusters(random, found.count_clusters, size)) for size in sizes])
     return close_interval(found, draws, count_draws)

@@ -18,7 +18,9 @@ where criterion in (select criterion from calibration_targets)
 order by criterion, scale_point
 
 -- query: list_labels_needed
-select metric_name, purpose, target, label_status, count_labels, count_labels_needed, count_labels_missing
+select metric_name, purpose, target, label_status, count_labels, count_labels_missing,
+    count_labels_needed || coalesce(' (' || count_labels_needed_least || ' to ' || count_labels_needed_most || ')', '')
+        as count_labels_needed
 from fct_labels_needed
 order by metric_name, purpose, target
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hcat.calibration.decidable import auroc, expected_share_decided, labels_until_decided, measure_decidable, standings
 from hcat.calibration.targets import Labels, read_labels
 from hcat.engine.columns import schema
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clustered import crossed_rate_interval
 from hcat.statistics.intervals import normal_quantile
 
 #: What the seed `review_targets` may ask for.
@@ -20,14 +20,13 @@ LABELS_NEEDED_SCHEMA = schema(
     "float64: target confidence power failure_rate failure_rate_low failure_rate_high planning_rate",
     "float64: design_effect",
     "int64: count_groups count_labels count_clusters count_labels_needed",
+    "int64: count_labels_needed_least count_labels_needed_most",
     "float64: auroc share_decidable share_decided_expected",
 )
 
 
 def labels_for_half_width(rate: float, half_width: float, confidence: float = 0.95, design_effect: float = 1.0) -> int:
     """Return how many labels give a rate's Wilson interval the half-width, at least 1."""
-    if not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must lie in (0, 0.5), got {half_width}")
     squared = normal_quantile((1 + confidence) / 2) ** 2
     linear = squared * (2 * half_width**2 - rate * (1 - rate))
     constant = squared**2 * (half_width**2 - 0.25)
@@ -40,8 +39,6 @@ def labels_for_difference(
     first_rate: float, second_rate: float, power: float = 0.80, confidence: float = 0.95, design_effect: float = 1.0
 ) -> int:
     """Return how many labels each of two groups needs so that a two-sided test tells their rates apart."""
-    if not (0 <= first_rate <= 1 and 0 <= second_rate <= 1) or first_rate == second_rate:
-        raise ValueError(f"rates must differ and lie in [0, 1], got {first_rate} and {second_rate}")
     if not 0.5 <= power < 1:
         raise ValueError(f"power must lie in [0.5, 1), got {power}")
     effect = 2 * math.asin(math.sqrt(first_rate)) - 2 * math.asin(math.sqrt(second_rate))
@@ -76,24 +73,32 @@ def _measure_rate(labels: Labels, confidence: float) -> dict[str, Any]:
     found: dict[str, Any] = {"count_labels": len(labels.scores), "count_clusters": labels.count_clusters}
     if labels.count_clusters < 2:
         return found | {"planning_rate": 0.5, "design_effect": 1.0}
-    rate = rate_interval(labels.accepted == 0, labels.clusters, labels.weights, confidence)
+    keys = labels.clusters, labels.second_clusters
+    rate = crossed_rate_interval(labels.accepted == 0, *keys, labels.weights, confidence)
     return found | {
         "failure_rate": rate.estimate,
         "failure_rate_low": rate.low,
         "failure_rate_high": rate.high,
-        # the rate within the interval at which a label says least
-        "planning_rate": min(max(0.5, rate.low), rate.high),
+        "planning_rate": rate.estimate,
         "design_effect": max(1.0, rate.count_rows / rate.effective_n),
     }
 
 
 def _plan_labels(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the labels of all groups; the other rate lies on the side of .5, where more labels are needed."""
+    """Return the labels of all groups: for the rate of the labels, and the range for rates within its interval."""
     rate, interval = row["planning_rate"], (row["confidence"], row["design_effect"])
-    if row["purpose"] == "half_width":
-        return {"count_groups": 1, "count_labels_needed": labels_for_half_width(rate, row["target"], *interval)}
-    other = rate + row["target"] if rate <= 0.5 else rate - row["target"]
-    return {"count_groups": 2, "count_labels_needed": 2 * labels_for_difference(rate, other, row["power"], *interval)}
+    low, high = row.get("failure_rate_low", rate), row.get("failure_rate_high", rate)
+    found: dict[str, Any] = {"count_groups": 1 if row["purpose"] == "half_width" else 2}
+    # a label says least where it fails as often as not
+    rates = {"": rate, "_least": max(low, high, key=lambda end: abs(end - 0.5)), "_most": min(max(0.5, low), high)}
+    for end, each in rates.items():
+        if row["purpose"] == "half_width":
+            found[f"count_labels_needed{end}"] = labels_for_half_width(each, row["target"], *interval)
+        else:
+            # the other rate lies on the side of .5, where more labels are needed
+            other = each + row["target"] if each <= 0.5 else each - row["target"]
+            found[f"count_labels_needed{end}"] = 2 * labels_for_difference(each, other, row["power"], *interval)
+    return found
 
 
 def _plan_sets(labels: Labels, row: dict[str, Any], direction: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hcat.engine.columns import schema
 from hcat.robustness.rates import MINIMUM_GROUPS
 from hcat.robustness.reliability import measure_share
 from hcat.statistics.arrays import Integers
-from hcat.statistics.clusters import error_of_mean
+from hcat.statistics.clusters import mean_and_error
 from hcat.statistics.intervals import t_quantile
 
 _KEYS: Final = ("system", "variant_type", "variant_meaning", "metric_name")
@@ -79,7 +79,7 @@ def _mean_change(scored: Sequence[tuple[str, float]], confidence: float) -> dict
     if scored:
         row["mean_change"] = mean = float(changes.mean())
         if count_clusters >= MINIMUM_GROUPS:
-            error = error_of_mean(changes - mean, codes, len(changes))
+            error = mean_and_error(changes, codes)[1]
             margin = float(t_quantile((1 + confidence) / 2, count_clusters - 1)) * error
             row |= {"mean_change_lower": mean - margin, "mean_change_upper": mean + margin}
     return row

@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.intervals import kish, t_quantile, wilson_intervals
+from hcat.statistics.intervals import kish, t_quantile, wilson_interval, wilson_rows
 
 #: Clusters of wholly alike siblings that the estimate of the likeness is mixed with. Chosen among 0, .25, .5, 1 and 2.
 PRIOR_CLUSTERS: Final = 0.25
@@ -43,14 +43,16 @@ LEAST_DEGREES: Final = 1.0
 LEAST_VALUES: Final = 10
 #: Degrees of freedom of each row that makes the variance by its weight. Chosen among 1, 2 and no limit.
 HEAVY_DEGREES: Final = 2.0
-#: Standard deviation of the log odds by which raters fail an answer, and how many raters it counts as.
-RATER_SPREAD: Final = 0.5
-PRIOR_RATERS: Final = 2.0
+#: Most likeness of what one rater fails, and the beta prior of its share of that: raters are alike, or far apart.
+RATER_LIKENESS: Final = 0.5
+RATER_PRIOR: Final = (0.3, 0.5)
 #: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
 DOMINANT_SHARE: Final = 0.2
 
 #: Shares below it are rounding.
 _ROUNDING = 1e-9
+#: Points of likeness, and of the rate, at which the posterior of raters is known; its tail outside of the second look.
+_LIKENESSES, _RATES, _TAIL = 20, 100, 1e-5
 
 
 class ClusteredInterval(NamedTuple):
@@ -66,7 +68,7 @@ class ClusteredInterval(NamedTuple):
     effective_clusters: float  # Kish's number, in [1, count_clusters]
     degrees: float  # of freedom of the interval, at most effective_clusters - 1
     largest_share: float  # of the weight, that the largest cluster holds, in (0, 1]
-    of_raters: float = 0.0  # variance that is due to the choice of raters, beside standard_error^2
+    of_raters: float = 0.0  # variance that widens the interval as much as the choice of raters, beside standard_error^2
 
 
 def rate_interval(
@@ -124,26 +126,46 @@ def crossed_rate_interval(
     degrees = min(each.degrees for each in found[:2])
     if weights is not None:
         degrees = min(degrees, HEAVY_DEGREES * float((weights**2).sum()) ** 2 / float((weights**4).sum()))
-    of_raters = 0.0
+    bounds = rate_bounds(np.array([rate]), np.array([effective_n]), np.array([degrees]), confidence)
+    low, high = (float(bound[0]) for bound in bounds)
+    of_raters, variation = 0.0, rate * (1 - rate)
     if raters is not None and len(np.unique(raters)) > 1:
-        by_rater, by_pair = (rate_interval(is_hit, key, weights) for key in (raters, _pairs(clusters, raters)))
-        prior, others = (RATER_SPREAD * rate * (1 - rate)) ** 2, by_rater.effective_clusters - 1
-        excess = others * (by_rater.standard_error**2 - by_pair.standard_error**2)
-        excess += PRIOR_RATERS * prior / by_rater.effective_clusters
-        of_raters = max(0.0, excess / (PRIOR_RATERS + others))
-        degrees = min(degrees, PRIOR_RATERS + others)
-        if of_raters > 0:
-            effective_n = 1 / (1 / effective_n + of_raters / (rate * (1 - rate)))
-    low, high = rate_bounds(np.array([rate]), np.array([effective_n]), np.array([degrees]), confidence)
+        codes = np.unique(raters, return_inverse=True)[1].astype(np.int64)
+        rows = np.ones(len(codes)) if weights is None else weights
+        failed, counts = (sum_by_cluster(part, codes) * effective_n / rows.sum() for part in (rows * is_hit, rows))
+        of_all = _rater_bounds(failed, counts, confidence)
+        low, high = min(low, of_all[0]), max(high, of_all[1])
+        if variation > 0:
+            told = wilson_rows(rate, high - low, float(t_quantile((1 + confidence) / 2, degrees)))
+            told = min(effective_n, max(told, _ROUNDING))
+            of_raters, effective_n = variation / told - variation / effective_n, told
     error = math.sqrt(join_crossed([each.standard_error**2 for each in found]))
     return found[0]._replace(
-        low=float(low[0]),
-        high=float(high[0]),
+        low=low,
+        high=high,
         standard_error=error,
         effective_n=effective_n,
         degrees=degrees,
         of_raters=of_raters,
     )
+
+
+def _rater_bounds(failed: Floats, counts: Floats, confidence: float) -> tuple[float, float]:
+    """Return bounds of the rate of all raters from what each fails of some effective rows, counts at least 0."""
+    from scipy.special import betaln
+    from scipy.stats import beta
+
+    likeness = RATER_LIKENESS * beta.ppf((np.arange(_LIKENESSES)[:, None] + 0.5) / _LIKENESSES, *RATER_PRIOR)
+    precision, (failed, passed) = 1 / likeness - 1, np.stack([failed, counts - failed])[:, :, None, None]
+    low, high, edges = 0.0, 1.0, np.arange(_RATES + 1) / _RATES
+    for tail in (_TAIL, (1 - confidence) / 2):
+        rates = low + (high - low) * (edges[1:] + edges[:-1]) / 2
+        first, second = rates * precision, (1 - rates) * precision
+        # each count is beta-binomial; before anything is known, no rate and none of the likenesses is more probable
+        likelihood = (betaln(failed + first, passed + second) - betaln(first, second)).sum(axis=0)
+        below = np.append(0.0, np.exp(likelihood - likelihood.max()).sum(axis=0).cumsum())
+        low, high = low + (high - low) * np.interp(np.array([tail, 1 - tail]) * below[-1], below, edges)
+    return float(low), float(high)
 
 
 def crossed_keys(clusters: npt.ArrayLike, second_clusters: npt.ArrayLike) -> list[npt.ArrayLike]:
@@ -190,7 +212,7 @@ def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence:
     """Return Wilson's bounds on n = effective_n and Student's t, shapes (n,)."""
     is_single = ~(degrees > _ROUNDING)
     quantile = t_quantile((1 + confidence) / 2, np.where(is_single, np.nan, degrees))
-    low, high = wilson_intervals(rates, effective_n, quantile)
+    low, high = wilson_interval(rates, effective_n, quantile)
     nothing = np.isnan(rates)
     return (
         np.where(nothing, np.nan, np.where(is_single, 0.0, low)),

@@ -32,18 +32,10 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
 
 def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
     """Return how often each cluster is drawn with replacement, shape (count_draws, count_clusters)."""
-    drawn = random.integers(0, count_clusters, (count_draws, count_clusters))
+    drawn = random.integers(0, max(1, count_clusters), (count_draws, count_clusters))
     cells = drawn + count_clusters * np.arange(count_draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=count_draws * count_clusters)
     return counts.reshape(count_draws, count_clusters).astype(np.float64)
-
-
-def draw_cluster_counts(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return the same from other random numbers: figures that were made with either must not move."""
-    if not count_clusters:
-        return np.zeros((count_draws, 0))
-    shares = np.full(count_clusters, 1 / count_clusters)
-    return random.multinomial(count_clusters, shares, count_draws).astype(np.float64)
 
 
 def sum_by_cluster(values: Floats, codes: Integers, count_clusters: int = 0) -> Floats:
@@ -54,11 +46,14 @@ def sum_by_cluster(values: Floats, codes: Integers, count_clusters: int = 0) -> 
     return np.column_stack(sums).astype(np.float64)
 
 
-def error_of_mean(residuals: Floats, codes: Integers, total: float) -> float:
-    """Return the standard error of a weighted mean, linearised by cluster (Cochran 1977, chapter 6)."""
-    by_cluster = sum_by_cluster(residuals, codes)
-    count = len(np.unique(codes))
-    return math.sqrt(count / (count - 1) * float((by_cluster**2).sum())) / total
+def mean_and_error(values: Floats, clusters: npt.ArrayLike, weights: Floats | None = None) -> tuple[float, float]:
+    """Return a weighted mean and its standard error, linearised by cluster (Cochran 1977, chapter 6)."""
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1].astype(np.int64)
+    weights = np.ones(len(values)) if weights is None else weights
+    mean = float(weights @ values / weights.sum())
+    by_cluster = sum_by_cluster(weights * (values - mean), codes)
+    count = len(by_cluster)
+    return mean, math.sqrt(count / (count - 1) * float((by_cluster**2).sum())) / float(weights.sum())
 
 
 class JackknifeEstimates(NamedTuple):
@@ -90,11 +85,6 @@ def jackknife_cells(
     # where rows have weights, `counts` adds up these, and `count_scored` is Kish's number of rows
     if squared is None or all_squared is None:
         squared, all_squared = counts, all_counts
-    if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):
-        raise ValueError(
-            "counts and sums must have one shape (n_groups, n_cells) and all_counts and all_sums (n_groups,), "
-            f"got {counts.shape}, {sums.shape}, {all_counts.shape}, {all_sums.shape}"
-        )
     rest_counts, rest_sums = all_counts[:, None] - counts, all_sums[:, None] - sums
     count, count_rest = counts.sum(axis=0), rest_counts.sum(axis=0)
     total, total_rest = sums.sum(axis=0), rest_sums.sum(axis=0)

@@ -1,5 +1,6 @@
 """Intervals of shares, effective numbers of labels, and the quantiles that intervals are made of."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,18 +8,8 @@ import numpy as np
 from hcat.statistics.arrays import Floats
 
 
-def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[float, float]:
-    """Return the score interval of Wilson (1927) for a rate on effective_n labels, within [0, 1]."""
-    if not 0 <= rate <= 1 or not effective_n > 0 or not quantile > 0:
-        raise ValueError(
-            f"rate must lie in [0, 1], effective_n and quantile above 0, got {rate}, {effective_n}, {quantile}"
-        )
-    low, high = wilson_intervals(rate, effective_n, quantile)
-    return float(low), float(high)
-
-
-def wilson_intervals(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, Any]:
-    """Return the bounds of Wilson's interval of many rates, each an array or a number; NaN where an argument is NaN."""
+def wilson_interval(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, Any]:
+    """Return the bounds of the score interval of Wilson (1927), arrays or numbers; NaN where an argument is NaN."""
     squared = quantile**2
     center = (rate * effective_n + squared / 2) / (effective_n + squared)
     half = quantile * np.sqrt(effective_n * rate * (1 - rate) + squared / 4) / (effective_n + squared)
@@ -26,15 +17,16 @@ def wilson_intervals(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, A
     return np.minimum(rate, np.maximum(0.0, center - half)), np.maximum(rate, np.minimum(1.0, center + half))
 
 
-def kish_effective_n(weights: Floats) -> float:
-    """Return (sum of w)^2 / sum of w^2 (Kish 1965): rows of equal weight that would be as precise, in [1, n]."""
-    if not len(weights) or not (np.isfinite(weights) & (weights > 0)).all():
-        raise ValueError(f"weights must be finite and above 0, and one at least, got {len(weights)} weights")
-    return kish(weights)
+def wilson_rows(rate: float, width: float, quantile: float) -> float:
+    """Return on how many labels Wilson's interval of a rate has a width in (0, 1)."""
+    # with m = n + z^2 and v = p (1 - p), it solves w^2 m^2 - 4 z^2 v m = z^4 (1 - 4 v)
+    squared, variation = quantile**2, rate * (1 - rate)
+    root = math.sqrt((2 * squared * variation) ** 2 + (width * squared) ** 2 * (1 - 4 * variation))
+    return (2 * squared * variation + root) / width**2 - squared
 
 
 def kish(weights: Any) -> float:
-    """Return (sum of w)^2 / sum of w^2, at least 1; 0 without weights."""
+    """Return (sum of w)^2 / sum of w^2 (Kish 1965), rows of equal weight that are as precise; 0 without weights."""
     squared = float(weights @ weights)
     # rounding must not make one row less than one
     return max(1.0, float(weights.sum()) ** 2 / squared) if squared > 0 else 0.0

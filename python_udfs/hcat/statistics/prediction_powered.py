@@ -133,6 +133,11 @@ def estimate_failure_rate(
     estimate = rate + tuning * (mean_prediction - mean_labelled)
     powered = _interval(estimate, quantile, widened, error)
     width_ratio = quantile * widened / (quantile_of_labels * of_labels_only)
+    if interval.of_raters > 0:
+        # the posterior of raters reaches farther to one side
+        ends = [estimate + width_ratio * (end - rate) for end in (interval.low, interval.high)]
+        low, high = np.clip(ends, 0, 1).tolist()
+        powered = powered._replace(low=low, high=high)
     found = found._replace(power_tuning=tuning, prediction_powered=powered, width_ratio=width_ratio)
     return found if width_ratio > MOST_WIDTH else found._replace(status="prediction_powered", chosen=powered)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.intervals import kish_effective_n
+from hcat.statistics.intervals import kish
 
 #: Rows of the overall variance that each stratum's own is mixed with for the interval. Chosen among 0 to 3 on draws
 #: other than those of `python -m benchmarks.sampling`.
@@ -34,20 +34,11 @@ def estimate_shares(
     """Return the weighted shares of hits in the population that the weights stand for."""
     hits = np.asarray(is_hit, dtype=np.float64)
     hits = hits[:, None] if hits.ndim == 1 else hits
-    if not len(hits) == len(strata) == len(weights) or (units is not None and len(units) != len(hits)):
-        raise ValueError(
-            f"rows, strata and weights must have one length, got {len(hits)}, {len(strata)}, {len(weights)}"
-        )
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    kish_effective_n(weights)
     unit_codes = np.arange(len(hits)) if units is None else np.unique(units, return_inverse=True)[1]
     stratum_codes = np.unique(strata, return_inverse=True)[1]
     count_units, count_strata = int(unit_codes.max()) + 1, int(stratum_codes.max()) + 1
     stratum_of_unit = np.zeros(count_units, dtype=np.int64)
     stratum_of_unit[unit_codes] = stratum_codes
-    if not (stratum_of_unit[unit_codes] == stratum_codes).all():
-        raise ValueError("a unit must lie in one stratum, got one in several")
 
     weight_of_stratum = sum_by_cluster(weights, stratum_codes, count_strata)
     total = weights.sum()
@@ -71,7 +62,7 @@ def estimate_shares(
     leaning = (rows_told * by_stratum + PRIOR_ROWS * squares[:, None] * variation) / (rows_told + PRIOR_ROWS)
     doubt = leaning.sum(axis=0)
     has_spread = (doubt > 0) & (variation > 0)
-    effective = np.where(has_spread, variation / np.where(has_spread, doubt, 1.0), kish_effective_n(weight_of_unit))
+    effective = np.where(has_spread, variation / np.where(has_spread, doubt, 1.0), kish(weight_of_unit))
     degrees = max(1.0, float(count_units - count_strata))
     low, high = _jeffreys(shares, effective, degrees, confidence)
     return ShareEstimates(shares, low, high, np.sqrt(variances), effective, degrees)

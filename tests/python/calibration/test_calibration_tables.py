@@ -36,6 +36,7 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
             "interaction_id": [f"i{number:05}" for number in range(count)],
             "metric_name": [metric_name] * count,
             "cluster_id": clusters,
+            "second_cluster_id": clusters,
             "system": ["a" if number % 2 else "b" for number in range(count)],
             "segment": ["all"] * count,
             "stratum": ["a" if number % 2 else "b" for number in range(count)],

@@ -48,6 +48,7 @@ def make_labels(
     count = len(np.asarray(scores))
     clusters = range(count) if clusters is None else clusters
     texts = pa.array([f"i{row:05}" for row in range(count)], pa.string())
+    keys = pa.array([f"s{cluster:05}" for cluster in clusters], pa.string())
     return pa.table(
         {
             **dict.fromkeys(("interaction_id", "stratum", "segment", "system", "rated_month"), texts),
@@ -55,7 +56,7 @@ def make_labels(
             "is_audit": pa.array([True] * count),
             "rater_code": pa.array([1] * count),
             "metric_name": pa.array([metric] * count, pa.string()),
-            "cluster_id": pa.array([f"s{cluster:05}" for cluster in clusters], pa.string()),
+            **dict.fromkeys(("cluster_id", "second_cluster_id"), keys),
             "label": pa.array(np.asarray(labels, dtype=np.int32)),
             "raw_score": pa.array(np.asarray(scores, dtype=np.float64)),
             "inclusion_probability": pa.array(1 / np.asarray(np.ones(count) if weights is None else weights)),
@@ -143,6 +144,8 @@ def test_labels_needed_by_hand() -> None:
     found = quote(np.zeros(27, dtype=np.bool_), np.zeros(27), np.arange(27)).false_accept
     assert found.rate_upper is not None
     assert found.rate_upper <= 0.1
+    by_document = quote(np.zeros(27, dtype=np.bool_), np.zeros(27), np.arange(27), np.arange(27) % 10).false_accept
+    assert by_document.effective_n == pytest.approx(10, rel=0.05)
     less = quote(np.zeros(26, dtype=np.bool_), np.zeros(26), np.arange(26)).false_accept
     assert less.rate_upper is not None
     assert less.rate_upper > 0.1

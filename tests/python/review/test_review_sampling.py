@@ -70,6 +70,7 @@ def make_labels(
             "interaction_id": f"i{index:05}",
             "metric_name": metric_name,
             "cluster_id": f"s{index // siblings}",
+            "second_cluster_id": f"s{index // siblings}",
             "label": label,
             "scale_point": label,
             "raw_score": float(label) if scores is None else scores[index],
@@ -101,19 +102,23 @@ def test_without_labels_the_plan_takes_the_rate_that_needs_most():
         assert row["failure_rate_low"] is None
 
 
-def test_the_plan_takes_the_rate_of_the_interval_nearest_to_a_half():
+def test_the_plan_takes_the_rate_of_the_labels_and_says_its_range():
     few, many = (make_labels([0] * count + [1] * (9 * count)) for count in (5, 100))
     (from_few,), (from_many,) = (
         measure_labels_needed(each, make_targets(TARGET), METRICS).to_pylist() for each in (few, many)
     )
     assert from_few["failure_rate"] == from_many["failure_rate"] == 0.1
-    assert from_few["planning_rate"] == from_few["failure_rate_high"] > from_many["planning_rate"] > 0.1
-    assert from_few["count_labels_needed"] > from_many["count_labels_needed"]
-    assert from_many["count_labels_needed"] == labels_for_half_width(from_many["planning_rate"], 0.05)
+    assert from_few["planning_rate"] == from_many["planning_rate"] == 0.1
+    for row in (from_few, from_many):
+        rates = [row[f"failure_rate{end}"] for end in ("", "_low", "_high")]
+        counts = [labels_for_half_width(rate, 0.05, 0.95, row["design_effect"]) for rate in rates]
+        assert [row[f"count_labels_needed{end}"] for end in ("", "_least", "_most")] == counts
+    assert from_few["count_labels_needed_most"] > from_many["count_labels_needed_most"]
     assert (from_many["count_labels"], from_many["count_clusters"]) == (1000, 1000)
-    # mostly failures: the lower limit
+    # mostly failures: the lower limit asks for most
     (failing,) = measure_labels_needed(make_labels([0] * 90 + [1] * 10), make_targets(TARGET), METRICS).to_pylist()
-    assert failing["planning_rate"] == failing["failure_rate_low"] < 0.9
+    least, most = (failing[f"count_labels_needed_{end}"] for end in ("least", "most"))
+    assert least < failing["count_labels_needed"] < most
 
 
 def test_siblings_and_unequal_weights_ask_for_more():
@@ -138,7 +143,7 @@ def test_siblings_and_unequal_weights_ask_for_more():
 def test_all_labels_alike_or_of_one_cluster():
     (alike,) = measure_labels_needed(make_labels([1] * 50), make_targets(TARGET), METRICS).to_pylist()
     assert alike["failure_rate"] == 0.0
-    assert 0 < alike["planning_rate"] < 0.1
+    assert alike["count_labels_needed"] == alike["count_labels_needed_least"] < alike["count_labels_needed_most"]
     (single,) = measure_labels_needed(make_labels([1] * 50, siblings=50), make_targets(DIFFERENCE), METRICS).to_pylist()
     assert (single["failure_rate"], single["planning_rate"], single["count_labels"]) == (None, 0.5, 50)
 

@@ -109,7 +109,7 @@ def make_warehouse(folder: Path, rounds: Mapping[str, list[str]] | None = None) 
         connection.execute(
             "create table fct_labels_needed as select 'groundedness' as metric_name, 'half_width' as purpose,"
             " 0.05::double as target, 81 as count_labels, 381 as count_labels_needed, 300 as count_labels_missing,"
-            " 'labels_missing' as label_status"
+            " 300 as count_labels_needed_least, 402 as count_labels_needed_most, 'labels_missing' as label_status"
         )
     return folder
 
@@ -196,7 +196,7 @@ def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: 
         ("sheet", str(path)),
         ("round", "round_1, 4 interactions"),
         ("rows", "8, one per interaction and criterion; 2 cells cut"),
-        ("labels", "groundedness, half width 0.05: 81 of 381, 300 missing"),
+        ("labels", "groundedness, half width 0.05: 81 of 381 (300 to 402), 300 missing"),
     ]
     content = path.read_bytes()
     assert content.startswith(b"\xef\xbb\xbfreview_id,")

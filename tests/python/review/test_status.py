@@ -41,7 +41,8 @@ select 'groundedness' as metric_name,
 drop table fct_labels_needed;
 create table fct_labels_needed as
 select 'groundedness' as metric_name, 'decided_share' as purpose, 0.8::double as target, 100 as count_labels,
-    130 as count_labels_needed, 30 as count_labels_missing, 'labels_missing' as label_status;
+    130 as count_labels_needed, 30 as count_labels_missing, 'labels_missing' as label_status,
+    null as count_labels_needed_least, null as count_labels_needed_most;
 """
 
 

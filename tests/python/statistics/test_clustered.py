@@ -97,3 +97,21 @@ def test_few_heavy_rows_leave_few_degrees_of_freedom() -> None:
     assert found.degrees == pytest.approx(2 * 900**2 / 65_700)
     equal = crossed_rate_interval(is_failing, rows, rows, np.full(100, 3.0))
     assert equal.degrees == crossed_rate_interval(is_failing, rows, rows).degrees
+
+
+def test_raters_widen_a_rate_the_more_they_differ() -> None:
+    """Two people with 100 answers each cannot show that others are like them: without a failure .25 is possible."""
+    found = []
+    for counts in ((20, 20), (30, 10), (0, 0), (4,) * 60):
+        size = 20 if len(counts) > 2 else 100
+        is_failing, raters = (
+            np.ravel([np.arange(size) < count for count in counts]),
+            np.arange(len(counts) * size) // size,
+        )
+        found.append(crossed_rate_interval(is_failing, np.arange(len(raters)), np.arange(len(raters)), raters=raters))
+    alike, unlike, nothing, many = ((each.low, each.high) for each in found)
+    assert alike == pytest.approx((0.127, 0.471), abs=0.005)
+    assert unlike[0] < alike[0] < alike[1] < unlike[1]
+    assert nothing == pytest.approx((0.0, 0.254), abs=0.005)
+    # sixty people who are alike show it
+    assert many == pytest.approx((0.178, 0.224), abs=0.002)

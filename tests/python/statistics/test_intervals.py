@@ -1,7 +1,6 @@
 """Intervals, effective numbers and quantiles against statsmodels, scipy and by hand."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtri
 from scipy.stats import t as student
@@ -9,43 +8,24 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.intervals import (
     kish,
-    kish_effective_n,
     normal_quantile,
     t_quantile,
     t_tail,
     wilson_interval,
-    wilson_intervals,
+    wilson_rows,
 )
 
 
-def test_wilson_agrees_with_statsmodels() -> None:
-    for rate, count in [(0.0, 30), (0.1, 40), (0.5, 7), (1.0, 12)]:
-        expected = proportion_confint(rate * count, count, method="wilson")
-        assert_allclose(wilson_interval(rate, count, ndtri(0.975)), expected, atol=1e-12)
-
-
-def test_many_intervals_are_those_of_one() -> None:
-    rates, counts = np.array([0.0, 0.1, 0.5, 1.0]), np.array([30.0, 40.0, 7.0, 12.0])
-    lows, highs = wilson_intervals(rates, counts, np.full(4, 2.0))
-    single = [wilson_interval(rate, count, 2.0) for rate, count in zip(rates, counts, strict=True)]
-    assert_array_equal(np.column_stack([lows, highs]), single)
-    assert np.isnan(wilson_intervals(np.array([0.5]), np.array([np.nan]), np.array([2.0]))[0]).all()
-
-
-def test_a_rate_beyond_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"got 1\.5, 10, 2"):
-        wilson_interval(1.5, 10, 2)
+def test_wilson_agrees_with_statsmodels_and_its_width_gives_the_rows_back() -> None:
+    rates, counts, quantile = np.array([0.0, 0.1, 0.5, 1.0]), np.array([30.0, 40.0, 7.0, 12.0]), float(ndtri(0.975))
+    lows, highs = wilson_interval(rates, counts, quantile)
+    assert_allclose([lows, highs], proportion_confint(rates * counts, counts, method="wilson"), atol=1e-12)
+    assert np.isnan(wilson_interval(np.array([0.5]), np.array([np.nan]), np.array([2.0]))[0]).all()
+    assert_allclose([wilson_rows(*row, quantile) for row in zip(rates, highs - lows, strict=True)], counts)
 
 
 def test_kish() -> None:
-    assert_allclose(kish_effective_n(np.array([1.0, 1.0, 2.0])), 16 / 6)
-    with pytest.raises(ValueError, match=r"above 0.*got 2"):
-        kish_effective_n(np.array([1.0, 0.0]))
-
-
-def test_effective_clusters_are_those_of_their_sums() -> None:
-    codes, weights = np.array([0, 0, 2, 5]), np.array([1.0, 2.0, 1.0, 2.0])
-    assert_allclose(kish(np.bincount(codes, weights)), kish_effective_n(np.array([3.0, 1.0, 2.0])))
+    assert_allclose(kish(np.array([1.0, 1.0, 2.0, 0.0])), 16 / 6)
 
 
 def test_quantiles_are_those_of_scipy() -> None:
