@@ -27,6 +27,8 @@ _CITING_TAG = re.compile(r"<(sup|cite|ref)\b[^<>]{0,200}>[^<>]{0,80}</\1>", re.I
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()\s]{1,300}\))")
+# A heading in Markdown ends in a colon as others do: it claims nothing.
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+([^\n#|:.!?]{0,60}[^\s#|:.!?])[ \t#]*(?=\n\s*\S)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
 _BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
@@ -60,6 +62,7 @@ def blank_markup(text: str) -> str:
     if not _CUE.search(text):
         return text
     text = _NOTES.sub(_blank, text)
+    text = _HEADING.sub(lambda match: f"{match[1]}:".rjust(len(match.group()), BLANK), text)
     if "<" in text:
         text = _CITING_TAG.sub(_blank, text)
         text = _BLOCK_TAG.sub(lambda match: "\n".rjust(len(match.group())), text)
