@@ -12,8 +12,8 @@ MOST: Final = "\u2264"
 OPPOSITE: Final = {LEAST: MOST, MOST: LEAST}
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_BOUND, _BEHIND, _DENIAL, _POINT, _SPAN, _DURING = (
-    re.compile(_WRITTEN[name]) for name in ("bound", "behind", "denial", "point", "span", "during")
+_BOUND, _BEHIND, _DENIAL, _AHEAD, _POINT, _SPAN, _DURING = (
+    re.compile(_WRITTEN[name]) for name in ("bound", "behind", "denial", "ahead", "point", "span", "during")
 )
 #: Stems of the words of bounds, which a sentence with the other bound lacks.
 BOUND_STEMS: Final = frozenset(
@@ -32,7 +32,8 @@ def read_bound(lower: str, start: int, end: int, form: str) -> str:
         if is_apart or is_range or (_DURING.match(found["least"] or "") and _SPAN.match(form)):
             found = None
     found = found or _BEHIND.match(lower, end)
-    if found is None or _DENIAL.search(lower, 0, found.start()) or _DENIAL.search(lower, max(end, found.end())):
+    beside = lower[: found.start()] + lower[max(end, found.end()) :] if found else ""
+    if not found or _DENIAL.search(beside) or (_SPAN.match(form) and _AHEAD.match(lower, end)):
         return ""
     said = found.groupdict()
     bound = LEAST if said["least"] or said.get("since") else MOST

