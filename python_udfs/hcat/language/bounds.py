@@ -20,7 +20,6 @@ BOUND_STEMS: Final = frozenset(
     key for word in re.findall(r"[^\W\d_]{3,}", _WRITTEN["bound"] + _WRITTEN["behind"]) for key in analyse_word(word)[1]
 )
 _REACH = 40
-_RANGE_REACH = 20
 
 
 def read_bound(lower: str, start: int, end: int, form: str) -> str:
@@ -28,7 +27,7 @@ def read_bound(lower: str, start: int, end: int, form: str) -> str:
     found = _BOUND.search(lower, max(0, start - _REACH), start)
     if found:
         is_apart = bool(found["since"] or found["until"]) and not _POINT.match(form)
-        is_range = found["range"] and re.search(r"\d", lower[max(0, found.start() - _RANGE_REACH) : found.start()])
+        is_range = found["range"] and re.search(r"\d", lower[max(0, found.start() - _REACH) : found.start()])
         if is_apart or is_range or (_DURING.match(found["least"] or "") and _SPAN.match(form)):
             found = None
     found = found or _BEHIND.match(lower, end)

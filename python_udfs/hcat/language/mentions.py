@@ -15,10 +15,7 @@ DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
 
 
 class Mention(NamedTuple):
-    """A word, number or name of a text; evidence supports it by any of its `keys`, a name also by all its `parts`.
-
-    `bound` is a sign of :mod:`hcat.language.bounds` or empty.
-    """
+    """A word, number or name: any of its `keys` supports it, or all its `parts`; `bound` is ≥, ≤ or empty."""
 
     start: int
     end: int

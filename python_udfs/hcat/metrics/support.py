@@ -16,7 +16,7 @@ from hcat.language.mentions import Mention
 # Kinds of numbers that are points in time: "year", "0000-00-00", "-00-00", "00:00", "0000-q0".
 _DATE = re.compile(r"year|0*[-:/]")
 #: A text speaks of the same as a sentence if it has more than this share of its words.
-LIKE_WORDS: Final = 2 / 3
+LIKE_WORDS: Final = 0.75
 _LETTERS_OF_AN_ARTICLE = 3  # function words of other languages count as words
 
 

@@ -178,7 +178,6 @@ def test_entity_is_supported_by_itself_or_by_all_its_parts():
         ("He met Dr. Smith.", "John Smith left.", False),
         ("He left Apple.", "Apple Inc. left.", True),
         ("He left Apple Inc.", "Orange Inc. left.", False),
-        ("He left Boeing.", "It is Boeing's jet.", True),
         ("He left Zurich.", "It is in Z\u00fcrich.", True),
         ("He left Z\u00fcrich.", "It is in Zuerich.", False),
         ("He left Marks and Spencer.", "It is Marks & Spencer.", True),
