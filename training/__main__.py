@@ -94,7 +94,9 @@ def run_grounded(
     path.write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def run_sets(data: Path, start: Path | None, output: Path, settings: fit.Settings, held_out: int | None) -> None:
+def run_sets(
+    data: Path, start: Path, output: Path, settings: fit.Settings, held_out: int | None, count_replayed: int
+) -> None:
     """Train on sets that people labelled, with made faults and true negations; the families of one fold stay unseen.
 
     RAGTruth and pairs of inference are replayed, so that what was learnt before is not forgotten.
@@ -108,7 +110,7 @@ def run_sets(data: Path, start: Path | None, output: Path, settings: fit.Setting
     of_inference = read_nli(data)
     for number, replayed in enumerate((of_ragtruth, of_inference)):
         random.Random(SEED + number).shuffle(replayed)
-        pairs += replayed[:COUNT_REPLAYED]
+        pairs += replayed[:count_replayed]
     _say(f"pairs: {count_by_cluster(pairs)}")
     fit.train(pairs, settings, output, start)
     path = output / "training.json"
@@ -170,6 +172,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--learning-rate", type=float)
     parser.add_argument("--rank", type=int)
     parser.add_argument("--token-weight", type=float)
+    parser.add_argument("--batch-tokens", type=int, help="padded tokens of a batch: 4,096, on a large GPU 65,536")
+    parser.add_argument("--batch-pairs", type=int, help="pairs of a batch, on a large GPU 512")
+    parser.add_argument("--replayed", type=int, default=COUNT_REPLAYED, help="pairs of earlier stages (sets)")
     options = parser.parse_args(arguments)
     if options.stage == "prior":
         run_prior()
@@ -197,7 +202,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.exit(2, "training: --output must name a folder\n")
     chosen = {
         name: getattr(options, name)
-        for name in ("epochs", "learning_rate", "rank", "token_weight")
+        for name in ("epochs", "learning_rate", "rank", "token_weight", "batch_tokens", "batch_pairs")
         if getattr(options, name) is not None
     }
     if options.stage == "nli":
@@ -208,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
             parser.exit(2, "training: --start must name the folder of the stage before\n")
         facts = release.read_facts(options.start)
         settings = replace(SETS[facts["base"]], rank=facts["rank"], **chosen)
-        run_sets(Path(root), options.start, options.output, settings, options.held_out)
+        run_sets(Path(root), options.start, options.output, settings, options.held_out, options.replayed)
     else:
         if options.start is None:
             parser.exit(2, "training: --start must name the folder of the stage nli\n")

@@ -192,7 +192,7 @@ def train(
     if start is not None:
         write_back(model, load_file(start / "delta.safetensors"))
     model = model.to(device).train()
-    # helps the blocks below to learn where a sentence is wrong; it is not kept
+    # helps the blocks below to learn where a sentence is wrong; it is kept beside the weights, and no build reads it
     token_head = nn.Linear(model.config.hidden_size, 1).to(device)
     tokens = PairTokens(settings.maximum_tokens, base).encode(pairs)
     lengths = tokens.lengths()
@@ -247,6 +247,8 @@ def train(
         if step > done:
             seconds = seconds_before + time.monotonic() - started
             _write(model, output, settings, epoch, len(pairs), seconds, recent, device)
+            head = {name: value.contiguous().cpu() for name, value in token_head.state_dict().items()}
+            save_file(head, output / "token_head.safetensors")
             _keep(output, identity, step, seconds, recent, model, parts)
     (output / _CHECKPOINT).unlink(missing_ok=True)
     return model.eval()

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.encoders.distances import Distances
+from hcat.language.bounds import LEAST, MOST
+from hcat.language.features import extract_features
 from hcat.language.text import split_sentences
 
 #: Setting of the first and of the second reader.
@@ -20,7 +22,7 @@ FIRST: Final = "compact"
 SECOND: Final = "accurate"
 
 #: Version of the rule: part of the identity of the cascade, because other pairs give other scores.
-RULE: Final = "1"
+RULE: Final = "2"
 
 #: Probability of entailment between which the compact classifier is unsure. Below, the sentence has no support anyway.
 UNSETTLED_ENTAILMENT: Final = (0.15, 0.7)
@@ -63,12 +65,17 @@ def find_unsettled(premises: Sequence[str], hypotheses: Sequence[str], first: Di
 
 
 def differs_in_detail(premise: str, hypothesis: str) -> bool:
-    """Return whether a sentence has other negations, or a number more, than the premise sentence nearest in words."""
+    """Return whether a sentence has other negations or bounds, or a number more, than the nearest of its premise."""
     words = _words(hypothesis)
     sentences = [premise[start:end] for start, end in split_sentences(premise)] or [premise]
     nearest = max(sentences, key=lambda sentence: len(words & _words(sentence)))
+    numbers = set(_NUMBER.findall(hypothesis))
     has_other_negations = len(_NEGATION.findall(hypothesis)) != len(_NEGATION.findall(nearest))
-    return has_other_negations or not set(_NUMBER.findall(hypothesis)).issubset(_NUMBER.findall(nearest))
+    has_more_numbers = not numbers.issubset(_NUMBER.findall(nearest))
+    if not numbers or has_other_negations or has_more_numbers:
+        return has_other_negations or has_more_numbers
+    said, stated = ({each.bound for each in extract_features(text).number_mentions} for text in (hypothesis, nearest))
+    return {LEAST, MOST} <= said ^ stated
 
 
 def _words(text: str) -> frozenset[str]:

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from hcat.language.mentions import DIGIT, Mention, Scan, claim
+from hcat.language.expressions import read_expressions
+from hcat.language.mentions import DIGIT, Scan, claim
 from hcat.language.text import WORD_LISTS
 
 MINIMUM_MANTISSA_DIGITS: Final = 3
@@ -64,59 +65,28 @@ _RANGE_MARKS = frozenset(
 )
 _YEAR_MARKS = frozenset("-/\u2013")
 _SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009 ]")
-_DECIMAL_COMMA = re.compile(
-    r"\d+,(?:\d{1,2}|\d{4,9})|0,\d+|[\d \u00a0\u202f\u2009'\u2019]+[ \u00a0\u202f\u2009'\u2019]\d{3},\d+"
-)
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # 5.000 euros
-# One letter needs a space before it: "5g" is no weight.
-_MEASURE = re.compile(
-    r"(?:(?:[\s-]|(?<=\d))(?:degrees?\s)?(?P<unit>"
-    + "|".join(sorted((word for word in MEASURES if len(word) > 1), key=len, reverse=True))
-    + r")|\s(?P<letter>[hgml]))(?![\w/])"
+_WRITTEN = read_expressions(
+    Path(__file__).with_suffix(".yml"),
+    {
+        "CODES": "|".join(_CURRENCY_CODES),
+        "CURRENCIES": "|".join(word + "s?" for word in _CURRENCY_WORDS),
+        "MEASURES": "|".join(sorted((word for word in MEASURES if len(word) > 1), key=len, reverse=True)),
+    },
 )
-_ONE_MEASURE = re.compile(
-    r"\b(?:an?|each|every|per|one)\s(?P<unit>second|minute|hour|day|week|month|year|decade|century)\b"
-)
-_MINUS_WORD = re.compile(r"\b(?:minus|negative)\s\Z")
-_MINUS = re.compile(
-    r"(?:\A|[\s(\[:=|,<>~'\"\u201c\u2018])[-\u2212\u2013](?:(?:us)?[$\u00a3\u20ac\u00a5]\s?)?\Z|" + _MINUS_WORD.pattern
-)
-# "fell by 3 %" and "a loss of 3" say "-3"; "fell to 3" does not. Accounts write a negative number in brackets.
-_FALLING = re.compile(
-    r"\b(?:declin|decreas|fall|fell|drop|los[est]|(?<!put )down\b(?![- ]pay)|reduc|shr[aiu]nk|slip|deficit"
-    r"|contracted)[^.;]{0,30}\Z"
-)
+_AMOUNT, _DECIMAL_COMMA, _MEASURE, _ONE_MEASURE, _MINUS_WORD, _MINUS, _FALLING, _FALLS_BEHIND = (
+    re.compile(_WRITTEN[name])
+    for name in (
+        "amount", "decimal_comma", "measure", "one_measure", "minus_word", "minus", "falling", "falls_behind",
+    )
+)  # fmt: skip
 _LEVEL = re.compile(r"\b(?:to|at|from|was|is)\s\W*\Z")
-_FALLS_BEHIND = re.compile(r"[^.;,\d]{0,16}\b(?:declin|decreas|drop|loss|fall\b|lower\b|less\b|reduc|deficit)")
 _CELL = re.compile(r"(?:\A|[:;|,$])\s?\(\Z")
 _CHARACTERS_OF_A_CAUSE = 40
 _YEAR_DIGITS = 4
 _DIGITS_OF_A_MEASURE = 15
 _RANGE_CHARACTERS = 5  # of the longest mark between the ends of a range
 _CHARACTERS_BEFORE_DIGITS = 5  # of the longest "hk$ ." of an amount
-_AMOUNT = re.compile(
-    r"(?<![\w.])(?:(?P<before>(?:us|a|c|hk|s|nz|r)?\$|[\u00a3\u20ac\u00a5\u20b9\u20a9\u20bd\u20ba]|(?:"
-    + "|".join(_CURRENCY_CODES)
-    + r")(?=[\s\d-]))\s?[-\u2212]?)?"
-    r"(?P<amount>\d{1,3}(?:\.\d{3}){1,12},\d{1,2}(?!\d)"  # 1.000,50
-    r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:[.,]\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
-    r"|\d{1,3}(?: \d{3}){1,12}(?:[.,]\d{1,2})?(?![\d.,]\d|\d)"  # 1 000 with any space, beside a currency
-    r"(?(before)|(?=\s?[%$\u00a3\u20ac]|\s(?:euros?|dollars?|pounds?|" + "|".join(_CURRENCY_CODES) + r")\b))"
-    r"|\d+,(?:\d{1,2}|\d{4,9})(?![,\d]|\.\d)|0,\d+(?![,\d])"  # 0,75
-    r"|\d{1,3}(?:,\d{2,3}){0,12},\d{3}(?:\.\d+)?(?!\d)"  # 1,000.50 and 1,00,000
-    r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
-    r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
-    r"|\d+(?:\.\d+)*|\.\d+)"
-    r"(?P<ordinal>(?:st|nd|rd|th)\b)?"
-    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|crore|billion|bln|bn|trillion|trn|tn)s?\b"
-    r"|(?<=\d)[kmb]\b|mm(?=\s?(?:usd|eur|gbp|dollars|euros|pounds)\b)|(?(before)mm\b|(?!))))?"  # else millimetres
-    r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b"
-    r"|basis\spoints?\b|bps?\b|cents?\b|ct\b|\u00a2|pence\b|penny\b|(?<=\d)p\b|(?:"
-    + "|".join(_CURRENCY_CODES)
-    + "|"
-    + "|".join(word + "s?" for word in _CURRENCY_WORDS)
-    + r")\b))?"
-)
 
 
 class Amount(NamedTuple):
@@ -306,8 +276,7 @@ def add_amount(scan: Scan, amount: Amount) -> None:
         negative = tuple([f"-{key}" for key in keys])
         keys = negative if amount.sign == "-" else (*keys, *negative)
         offered = [f"-{key}" for key in offered] + (offered if amount.sign == "+-" else [])
-    scan.offered.update(offered)
-    scan.mentions.append(Mention(start, end, scan.text[start:end], keys))
+    scan.offer(start, end, keys, offered)
 
 
 def _measured(value: str, measure: str) -> tuple[str, ...]:

@@ -6,48 +6,24 @@ form ranked best (docs/model-card.md); no set was left out. Words alone are read
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from hcat.language.claims import claims_nothing
+from hcat.language.expressions import read_expressions
 
-_LABEL = re.compile(
-    r"\W*(?i:(?:the )?(?:right |correct |final |best |true )?(?:answer|option|choice)(?: is)?\b:?\s*)?"
-    r"(?:\(?(?P<letter>[A-Ha-h])(?:[):]|\.?\Z)\s*(?=\S|\Z))?"
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_LABEL, _POLARITY, _SHORT_FORM, _DENIES, _TRUE_OR_FALSE, _YES_OR_NO = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("label", "polarity", "short_form", "denies", "true_or_false", "yes_or_no")
 )
-_POLARITY = re.compile(
-    r"\W*(?:(?P<yes>yes|yeah|yep|true|correct|right)|(?P<no>no|nope|false|incorrect|wrong))(?:\s*[,.;:!\u2013-]+|"
-    r"\Z)\s*",
-    re.IGNORECASE,
+_CHOICE, _ASKED, _PRONOUN, _VERB, _OPENS_A_FRAGMENT = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("choice", "asked", "pronoun", "verb", "opens_a_fragment")
 )
-_FINITE = (
-    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|has|have|had|should|may|might|must|shall)(?:n't| not)?"
-)
-# "No, it is not." says no more than "No."
-_SHORT_FORM = re.compile(
-    rf"(?:(?:it|they|he|she|you|we|i|this|that|there|one|these|those)(?: (?:also|indeed))? (?:{_FINITE}|"
-    rf"cannot)(?: be)?"
-    r"(?: so| not| correct| true| right| wrong| false| possible| the case)?)?\W*\Z",
-    re.IGNORECASE,
-)
-_DENIES = re.compile(r"\b(?:not|cannot|wrong|false)\b|n['\u2019]t\b", re.IGNORECASE)
-_TRUE_OR_FALSE = re.compile(
-    r"\W*(?:true or false|right or wrong|is it (?:true|correct|"
-    r"right)(?: that)?)\b\W*",
-    re.IGNORECASE,
-)
-_CHOICE = re.compile(r"\s\(?[Aa][).:]\s.*\Z", re.DOTALL)
-_ASKED = re.compile(rf"(?:.*[.!?:]\s+)?(?P<verb>{_FINITE})\s+(?P<rest>[^?]+)\?\s*\Z", re.IGNORECASE | re.DOTALL)
-_PRONOUN = re.compile(r"(?:it|they|he|she|you|we|i|this|that|there|one|these|those|anyone|everyone)\b", re.IGNORECASE)
 _DUMMY = frozenset({"do", "does", "did"})
-_VERB = re.compile(rf"\b(?:{_FINITE}|cannot|it's|there's)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _WORDS_OF_AN_ANSWER = 2
 _WORDS_OF_A_FRAGMENT = 5
-_OPENS_A_FRAGMENT = re.compile(
-    r"\W*(?:\d|(?:a|an|the|about|after|around|at|before|between|by|during|every|for|from|in|less|more|nearly|no|on|only|"
-    r"over|under|until|up|with|within|without|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)",
-    re.IGNORECASE,
-)
 
 
 class Claim(NamedTuple):
@@ -110,7 +86,7 @@ def _state(question: str) -> str:
     if told:
         statement = question[told.end() :].rstrip("? ")
     else:
-        asked = _ASKED.fullmatch(question.strip())
+        asked = _ASKED.fullmatch(_YES_OR_NO.sub("?", question.strip()))
         if asked is None:
             return ""
         verb, rest = asked["verb"].lower(), asked["rest"].strip()

@@ -16,39 +16,34 @@ BLANK: Final = "\u2060"
 """WORD JOINER: invisible, no white space, and neither the end nor the start of a sentence."""
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_CUE, _POINTING, _BESIDE, _INSIDE = (
-    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "pointing", "beside", "inside")
+_CUE, _POINTING, _BESIDE, _INSIDE, _MENTIONED, _BRACKETED = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("cue", "pointing", "beside", "inside", "mentioned", "bracketed")
+)
+_BLOCK_TAG, _ROW, _CELL_TAG = (
+    re.compile(_WRITTEN[name], re.IGNORECASE | re.DOTALL) for name in ("block_tag", "row", "cell_tag")
 )
 _LEAD, _NOTES = (re.compile(_WRITTEN[name], re.IGNORECASE | re.MULTILINE) for name in ("lead", "notes"))
-_BLOCK_TAG = re.compile(
-    r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6]|section|article|blockquote|hr)\b[^<>]{0,200}>", re.IGNORECASE
-)
 _CITING_TAG = re.compile(r"<(sup|cite|ref)\b[^<>]{0,200}>[^<>]{0,80}</\1>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()\s]{1,300}\))")
+# A heading in Markdown ends in a colon as others do: it claims nothing.
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+([^\n#|:.!?]{0,60}[^\s#|:.!?])[ \t#]*(?=\n\s*\S)", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
 _BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
 _RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)\"\u201d]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
-_BRACKETED = re.compile(
-    r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?"
-    r"|\([^()\n]{1,80}\)|\u27e6[^\u27e6\u27e7\n]{1,80}\u27e7|\u3010[^\u3010\u3011\n]{1,80}\u3011"
-)
 # What a citation is made of: numbers, "S2", "doc_3", a file, and words that point.
 _SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
 _CITES = re.compile(r"[\[(\u27e6\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
-_MENTIONED = re.compile(
-    r"\b(?:source|citation|reference|doc|document|passage|context|chunk)(?:\s?#?\d{1,3}\b"
-    r"|s\s?#?\d{1,3}(?:(?:\s?[-\u2013]\s?|\s?,\s?|,?\s(?:and|or|to)\s|\s&\s)\d{1,3}\b)*)",
-    re.IGNORECASE,
-)
 _PAGE = re.compile(r"\b(?:pages?|pp?|sections?)\.?\s?\d+(?:-\d+)?|(?<=\d):\d+", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)\b", re.IGNORECASE)
 _RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?(?:[-\u2013]|\bto\b)\s?(\d{1,3}))?(?!\d)")
 _LONGEST_RANGE: Final = 20
+_INSIDE_A_ROW = dict.fromkeys(map(ord, "\t\n\r"), " ")
 _LIGATURES = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st",
     ord(BLANK): None,
@@ -60,8 +55,12 @@ def blank_markup(text: str) -> str:
     if not _CUE.search(text):
         return text
     text = _NOTES.sub(_blank, text)
+    text = _HEADING.sub(lambda match: f"{match[1]}:".rjust(len(match.group()), BLANK), text)
     if "<" in text:
         text = _CITING_TAG.sub(_blank, text)
+        text = _ROW.sub(
+            lambda row: _CELL_TAG.sub(lambda tag: "\t".ljust(len(tag[0]), BLANK), row[0].translate(_INSIDE_A_ROW)), text
+        )
         text = _BLOCK_TAG.sub(lambda match: "\n".rjust(len(match.group())), text)
         text = _TAG.sub(_blank, text)
     if "&" in text:

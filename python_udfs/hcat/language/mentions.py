@@ -8,18 +8,21 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from hcat.language.bounds import read_bound
+
 DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
 """A digit or a fraction in one character; without one a text has neither a number in digits nor an identifier."""
 
 
 class Mention(NamedTuple):
-    """A word, number or name of a text; evidence supports it by any of its `keys`, a name also by all its `parts`."""
+    """A word, number or name: any of its `keys` supports it, or all its `parts`; `bound` is ≥, ≤ or empty."""
 
     start: int
     end: int
     surface: str
     keys: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    bound: str = ""
 
 
 def claim(start: int, end: int, claimed: bytearray) -> bool:
@@ -42,5 +45,12 @@ class Scan:
     def add(self, start: int, end: int, keys: tuple[str, ...], offered: Iterable[str]) -> None:
         """Add a number with its normal forms and with what it supports, unless another rule took its characters."""
         if claim(start, end, self.claimed):
-            self.mentions.append(Mention(start, end, self.text[start:end], keys))
-            self.offered.update(offered)
+            self.offer(start, end, keys, offered)
+
+    def offer(self, start: int, end: int, keys: tuple[str, ...], offered: Iterable[str]) -> None:
+        """Add a number whose characters are claimed; one with a bound supports each form with this bound too."""
+        bound = read_bound(self.lower, start, end, keys[0])
+        self.mentions.append(Mention(start, end, self.text[start:end], keys, bound=bound))
+        self.offered.update(offered)
+        if bound:
+            self.offered.update([f"{form} {bound}" for form in offered])

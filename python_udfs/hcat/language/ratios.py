@@ -3,9 +3,11 @@
 import functools
 import math
 import re
+from pathlib import Path
 from typing import Final
 
 from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, shift_decimal
+from hcat.language.expressions import read_expressions
 from hcat.language.mentions import Scan, claim
 
 _DENOMINATORS = {
@@ -14,44 +16,13 @@ _DENOMINATORS = {
 }  # fmt: skip
 FRACTION_CUES: Final = _DENOMINATORS.keys() | {word + "s" for word in _DENOMINATORS}
 """A text without one of these words, case-folded, has no fraction in words."""
-_COUNT = r"\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
-_PART = re.compile(
-    r"(?<![\w-])(?:(?P<count>an?|one|two|three|four|five|six|seven|eight|nine|[1-9])[\s-])?"
-    r"(?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?P<plural>s)?(?![\w-])"
-    r"(?P<whole>\s(?:of\s)?(?:(?:a|an|one)\s)?(?P<unit>percentage\spoint|percent|per\scent|(?<=a\s)million"
-    r"|(?<=a\s)billion|(?<=a\s)trillion)(?!\w)(?:\s(?P<currency>dollars|pounds|euros|yen)(?!\w))?)?"
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_PART, _RATIO, _STARS, _RATING, _RATIO_COUNT, _SLASH, _TOP_OF_SCALE = (
+    re.compile(_WRITTEN[name]) for name in ("part", "ratio", "stars", "rating", "ratio_count", "slash", "top_of_scale")
 )
-_RATIO = re.compile(
-    rf" (?:in|out of) (?:every )?(?P<whole>{_COUNT})(?![\w%:/-]|[.,]\d)"
-    r"(?! (?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|per|percent|hundred|thousand|million"
-    r"|billion|trillion)\b)"
-)
-_STARS = re.compile(r"\s?(?:stars?|points?)\b")
-_RATING = re.compile(r"\b(?:rat|scor)(?:e|es|ed|ing|ings)\b[^.]{0,20}\Z")
-_RATIO_COUNT = re.compile(rf"(?<![\w.,/$\u00a3\u20ac-])(?P<part>{_COUNT})\Z")
-_SLASH = re.compile(
-    r"(?<![\w./,-])(?<!\d )(?P<part>[1-9])/(?P<whole>[2-9]|10|16|100)(?![\w/-]|[.,]\d)"
-    r"(?P<percent>\s?(?:%|percent\b|per\scent\b|(?:of\s)?(?:a\s|one\s)?percentage\spoint\b))?(?P<of>\sof\b)?"
-)
-# Halves and quarters of what is named before: "the second half", "the last three quarters", "two and a half".
-_BEFORE_NO_FRACTION = re.compile(
-    r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th|former|latter|last|past|previous|next|other|this|that|these|those"
-    r"|each|every|final|opening|closing|top|bottom|upper|lower|consecutive|successive|recent|and|for|per|the)\s\Z"
-)
-_BEFORE_FRACTION = re.compile(
-    r"\b(?:by|about|around|nearly|almost|over|under|roughly|approximately|than|least|most|just|exactly|only|in|to)\s\Z"
-)
-_OF_A_PERIOD = re.compile(r"\sof\s(?:the\s)?(?:fiscal|financial|year|month|week|(?:1[5-9]|2[01])\d\d\b)")
-_BEHIND_HALF = re.compile(r"\s(?:of|the|its|their|his|her|our|your|my|all|these|those|as)\b")
-_BEHIND_FRACTION = re.compile(
-    r"\sof\b|\s?(?:[.,;:)!?]|\Z)"
-    r"|\s(?:to|from|in|on|since|over|compared|and|or|but|at|than|more|less|higher|lower|fewer|larger|smaller|was|were"
-    r"|is|are|has|have)\b"
-)
-# The top of a scale: "4.5 out of 5", "4 stars out of 5", "4/5 stars".
-_TOP_OF_SCALE = re.compile(
-    r"(?<![\w.])(?P<value>\d\d?(?:\.\d+)?)(?P<stars>[\s-]?(?:stars?|points?))?\s?(?:/|out\sof)\s?"
-    r"(?:a\spossible\s)?(?P<top>5|10|five|ten)(?![\w%/]|[.,]\d)(?P<stars_behind>[\s-]?(?:stars?|points?)\b)?"
+_BEFORE_NO_FRACTION, _BEFORE_FRACTION, _OF_A_PERIOD, _BEHIND_HALF, _BEHIND_FRACTION = (
+    re.compile(_WRITTEN[name])
+    for name in ("before_no_fraction", "before_fraction", "of_a_period", "behind_half", "behind_fraction")
 )
 _COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one more
 _CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction

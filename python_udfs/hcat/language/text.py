@@ -75,11 +75,14 @@ _CASELESS = "\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _CASELESS_END = re.compile(
     rf"(?<=[{_CASELESS}][{_CASELESS}])[.!?]+[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c(\[]*[{_CASELESS}])"
 )
-# The library does not end a sentence before a title, and ends one after each initial.
-_BEFORE_TITLE = re.compile(
+# The library does not end a sentence before a title and behind some units, and ends one after each initial and behind
+# the day of a German date.
+_MISSED_END = re.compile(
     r"(?<=[a-z0-9%)][a-z0-9%)][a-z0-9%)])[.!?][\"')\]]*\s+(?=(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra)\.\s+[A-Z])"
+    r"|(?<=\d)\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.\s+(?=[A-Z][a-z])"
 )
 _INITIAL_END = re.compile(r"(?<![^\s(\"'])[A-Z]\.\Z")
+_GERMAN_DATE = re.compile(rf"(?<=\d\.)\s+(?:{WORD_LISTS['german_months']})\b", re.IGNORECASE)
 _PLAIN_WORD = re.compile(r"[A-Za-z]+")
 _ENUMERATOR = re.compile(r"\(?\d{1,2}[.)]")
 _POSSIBLE_END = re.compile(r"[.!?]\S{0,4}\s+\S")
@@ -283,7 +286,7 @@ def _append_prose(
         breaks.extend(stop.end() for stop in _CASELESS_END.finditer(text, start, end))
     if _POSSIBLE_END.search(shadow, start, end):
         breaks.extend(_find_sentence_starts(shadow, start, end)[1:])
-        breaks.extend(stop.end() for stop in _BEFORE_TITLE.finditer(shadow, start, end))
+        breaks.extend(stop.end() for stop in _MISSED_END.finditer(shadow, start, end))
     if not breaks:
         _append_cut(text, start, end, spans)
         return
@@ -294,6 +297,8 @@ def _append_prose(
             next_word = _PLAIN_WORD.search(shadow, stop_at, end)
             if next_word is not None and next_word.group().lower() not in STOP_WORDS:
                 continue  # "J. P. Morgan" continues the piece, "plan A. It is" ends it
+        if text[piece_end - 2 : piece_end - 1].isdigit() and _GERMAN_DATE.match(text, piece_end):
+            continue
         start = stop_at
         if piece_start >= piece_end:
             continue

@@ -117,6 +117,8 @@ _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")
 _SENTENCE_END = re.compile(rf"[{_ENDS}][\"'\u201d\u2019)\]]*\Z")
 _MAYBE_SENTENCES = re.compile(rf"[{_ENDS}\n\r]")
 _BEFORE_STOP = re.compile(r"(?<=[\w%€)]) (?=[.,;!?](?:\s|\Z))")  # where a marker stood
+# White space, without what groups the digits of "1 200".
+_SPACES = re.compile(r"(?!(?<=\d)[\u00a0\u202f\u2009]\d{3}(?!\d))\s+")
 _LIST_SIGN = re.compile(r"[,;]")
 
 _SEPARATOR_LINE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
@@ -168,7 +170,8 @@ def verbalise_sentences(text: str, depth: int = 0) -> list[Unit]:
 
 def _fold(text: str) -> str:
     """Return the text without markup, with each run of white space as one space, none at the ends."""
-    folded = " ".join(remove_blanks(text).split())
+    said = remove_blanks(text)
+    folded = " ".join(said.split() if said.isascii() else _SPACES.split(said.strip()))
     return _BEFORE_STOP.sub("", folded) if BLANK in text else folded
 
 

@@ -11,7 +11,7 @@ from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
-from hcat.language.markup import find_citations
+from hcat.language.markup import blank_markup, find_citations, remove_blanks
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.cells import Row, Tables, align, read_rows
@@ -205,9 +205,10 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     rows = []
     read = batch.select(["interaction_id", "input_key", "query_text", "answer", "reference_answer"])
     for row in read.to_pylist():
-        answer, reference = row["answer"], row["reference_answer"]
+        answer, reference = (remove_blanks(blank_markup(row[name])) for name in ("answer", "reference_answer"))
         query, spoken, expected = (
-            [unit.text for unit in verbalise_sentences(text or "")] for text in (row["query_text"], answer, reference)
+            [unit.text for unit in verbalise_sentences(row[name] or "")]
+            for name in ("query_text", "answer", "reference_answer")
         )
         asked, said, wanted = (list(map(extract_features, each)) for each in (query, spoken, expected))
         # a part that is openly declined is no omission: whether it was due, the texts say and not the reference

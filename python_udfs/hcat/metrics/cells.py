@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from hcat.language.amounts import UNITS
+from hcat.language.expressions import read_expressions
 from hcat.language.features import TextFeatures
 from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
@@ -28,28 +30,13 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?= |\Z)")
 _NAME_TOKENS: Final = 8  # a longer cell is text and names no row
 _LARGEST_TABLE: Final = 400  # rows
 
-_SUPERLATIVE = re.compile(
-    r"\b(?:(?P<place>second|2nd|third|3rd) )?(?:(?P<up>highest|largest|maximum|biggest|greatest|longest)|lowest"
-    r"|smallest|minimum|fewest|shortest|cheapest|most (?P<dear>expensive))\b",
-    re.IGNORECASE,
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_SUPERLATIVE, _PRICED, _ORDER, _TOTAL, _GAP, _DENIED, _COMPUTES = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("superlative", "priced", "order", "total", "gap", "denied", "computes")
 )
-_PRICED = re.compile(r"\b(?:cheapest|most expensive)\b", re.IGNORECASE)
 _MONEY: Final = frozenset(UNITS.values()) - {"%", "bp", "pp"}
 _PLACES: Final = {"second": 1, "2nd": 1, "third": 2, "3rd": 2}
-_ORDER = re.compile(
-    r"\b(?:(?P<more>more|higher|larger|greater|bigger|longer)|less|fewer|lower|smaller|shorter|cheaper)\b"
-    r"(?:\W+\w+){0,4}?\W+than\b",
-    re.IGNORECASE,
-)
-_TOTAL = re.compile(r"\b(?:total\w*|sum|altogether|combined|together)\b", re.IGNORECASE)
-_GAP = re.compile(r"\b(?:than|differ\w*|gap)\b", re.IGNORECASE)
-_DENIED = re.compile(r"\b(?:not|no|neither|nor|never|among|one of)\b|n['\u2019]t\b", re.IGNORECASE)
-# What makes a number no plain value of a cell.
-_COMPUTES = re.compile(
-    r"\b(?:average|mean|median|between|from|respectively|over|under|ratio|times|twice|both|except|increas\w*|decreas\w*|"
-    r"rose|fell|grew|up|down|each|every|all|at least|at most|about|or)\b",
-    re.IGNORECASE,
-)
 _ROWS: Final = frozenset(("row", "entri", "item", "record", "option", "result"))
 
 
@@ -275,8 +262,13 @@ def _compute(text: str, features: TextFeatures, table: Sequence[_Record]) -> Ite
     if compared and len(own) == 2 and not numbers:
         phrase = " and ".join(f"{each.title} {each.cells[column].text}" for each in in_order)
         yield f"{label}: {phrase}", -1, (own[0] > own[1]) == bool(compared["more"]) and own[0] != own[1]
-    results = [("sum", sum(value for value, _ in values)), ("sum of the named", sum(own))]
+    whole = sum(value for value, _ in values)
+    results = [("sum", whole), ("sum of the named", sum(own))]
     results = results[: 1 + (len(own) > 1)] if _TOTAL.search(text) else []
+    share = 100 * sum(own) / whole if own and whole > 0 else -1.0
+    for each, value in numbers:
+        if number_kind(each) == "%" and value in (round(share), round(share, 1)):
+            yield f"share of {label}: {share:.1f} %", each.start, True
     if _GAP.search(text):
         results += [("difference", abs(a - b)) for a, b in combinations(own, 2)]
     for name, result in results:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from hcat.language.features import TextFeatures, extract_features
+from hcat.language.markup import blank_markup, remove_blanks
 from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN, clean_text, split_sentences
 from hcat.metrics.answers import MAXIMUM_CHARACTERS, AnswerCheck
@@ -46,7 +47,7 @@ class _Passage(NamedTuple):
 
 def check_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> AnswerCheck:
     """Return whether an answer states the facts of a true answer."""
-    said, truth = clean_text(answer or ""), clean_text(true_answer or "")
+    said, truth = (remove_blanks(blank_markup(clean_text(text or ""))) for text in (answer, true_answer))
     if not said.strip() or not truth.strip() or max(len(said), len(truth)) > MAXIMUM_CHARACTERS:
         return AnswerCheck("undecided", "no_text")
     asked = extract_features(clean_text(query or ""))

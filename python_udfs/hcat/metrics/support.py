@@ -6,14 +6,18 @@ union of the features of its context sentences and its query, and measuring is a
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from hcat.language.bounds import BOUND_STEMS, OPPOSITE
 from hcat.language.features import TextFeatures
 from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
 
 # Kinds of numbers that are points in time: "year", "0000-00-00", "-00-00", "00:00", "0000-q0".
 _DATE = re.compile(r"year|0*[-:/]")
+#: A text speaks of the same as a sentence if it has more than this share of its words.
+LIKE_WORDS: Final = 0.75
+_LETTERS_OF_AN_ARTICLE = 3  # function words of other languages count as words
 
 
 class Offer(NamedTuple):
@@ -35,6 +39,7 @@ class Evidence(NamedTuple):
     words: frozenset[str]
     numbers: frozenset[str]
     entities: frozenset[str]
+    sources: tuple[Offer, ...]
 
     @classmethod
     def from_features(cls, features: Iterable[TextFeatures]) -> "Evidence":
@@ -44,11 +49,12 @@ class Evidence(NamedTuple):
     @classmethod
     def from_offers(cls, offers: Iterable[Offer]) -> "Evidence":
         """Return the union of what the texts support; the evidence of no text supports nothing."""
-        sources = list(offers)
+        sources = tuple(offers)
         return cls(
             words=frozenset().union(*[source.words for source in sources]),
             numbers=frozenset().union(*[source.numbers for source in sources]),
             entities=frozenset().union(*[source.entities for source in sources]),
+            sources=sources,
         )
 
 
@@ -92,8 +98,27 @@ def measure_support(
 
 
 def _missing_numbers(sentence: TextFeatures, evidence: Evidence, computed: frozenset[int]) -> list[Mention]:
-    numbers = sentence.number_mentions
-    return [each for each in numbers if evidence.numbers.isdisjoint(each.keys) and each.start not in computed]
+    numbers = [each for each in sentence.number_mentions if each.start not in computed]
+    lacking = [each for each in numbers if evidence.numbers.isdisjoint(each.keys)]
+    opposed = [each for each in numbers if each.bound and each not in lacking and _is_opposed(each, sentence, evidence)]
+    return lacking + [each._replace(surface=f"{each.bound} {each.surface}") for each in opposed]
+
+
+def _is_opposed(number: Mention, sentence: TextFeatures, evidence: Evidence) -> bool:
+    """Return whether all that has a number bounds it from the other side, in like words: at most 5, at least 5."""
+    opposite = [f"{key} {OPPOSITE[number.bound]}" for key in number.keys]
+    if evidence.numbers.isdisjoint(opposite):
+        return False
+    same = [f"{key} {number.bound}" for key in number.keys]
+    words = {mention.keys[0] for mention in sentence.word_mentions} - BOUND_STEMS
+    words = {word for word in words if len(word) > _LETTERS_OF_AN_ARTICLE} or words
+    for source in evidence.sources:
+        offered = frozenset(source.numbers)
+        is_alike = not words or len(words.intersection(source.words)) > LIKE_WORDS * len(words)
+        is_opposite = is_alike and not offered.isdisjoint(opposite) and offered.isdisjoint(same)
+        if not is_opposite and not offered.isdisjoint(number.keys):
+            return False
+    return True
 
 
 def _is_known(name: Mention, evidence: Evidence) -> bool:
@@ -111,7 +136,8 @@ def name_fault(
         return "date"
     if wrong:
         amounts = {number.partition(" ")[0] for number in evidence.numbers if " " in number}
-        is_unit = any(" " in each.keys[0] and each.keys[0].split()[0] in amounts for each in missing)
+        lacking = [each for each in missing if evidence.numbers.isdisjoint(each.keys)]
+        is_unit = any(" " in each.keys[0] and each.keys[0].split()[0] in amounts for each in lacking)
         return "unit" if is_unit else "number"
     is_named = any(each.surface in moved or not _is_known(each, evidence) for each in sentence.entity_mentions)
     return "name" if is_named else None

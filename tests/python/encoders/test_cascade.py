@@ -8,7 +8,7 @@ from hcat.encoders.distances import Head, measure_distances
 from hcat.encoders.identities import CASCADE, ModelIdentity
 from hcat.encoders.tokens import Prepared
 
-EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros."
+EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros. The limit is at least 9 euros."
 
 
 def says(*entailment_shares):
@@ -22,10 +22,11 @@ def says(*entailment_shares):
     [
         ("The fee is 5 euros.", 0.9, False),
         ("The fee is 5 euros.", 0.5, True),
-        ("The fee is 5 euros.", 0.05, False),
         ("The fee is 3 euros.", 0.9, True),
         ("The fee is not 5 euros.", 0.9, True),
         ("The fee isn't 5 euros.", 0.9, True),
+        ("The limit is at most 9 euros.", 0.9, True),
+        ("The limit is at least 9 euros.", 0.9, False),
         ("Cards are free abroad.", 0.9, True),
         ("Cards are free abroad.", 0.05, False),
     ],

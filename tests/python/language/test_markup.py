@@ -17,7 +17,7 @@ def read(text: str) -> list[str]:
     [
         " [1]", " [1, 2]", "[1-3]", "[^2]", "\u30104:2\u2020source\u3011", " (Document 3)", " (fees.pdf, p. 7)",
         " [Doc 1]", " [S2]", " [[1]](https://a.org/b)", "<sup>1</sup>", " (see page 3)", " [source: fees.pdf]",
-        " (Li et al., 2020)", " \u27e62\u27e7", " (Quelle 2, S. 14)", " (fuente 3)",
+        " (Li et al., 2020)", " \u27e62\u27e7", " (Quelle 2, S. 14)", " (fuente 3)", " [Fees, p. 12]", " {{cite:4}}",
     ],
 )  # fmt: skip
 def test_a_citation_marker_is_no_part_of_its_sentence(marker):
@@ -32,10 +32,14 @@ def test_what_only_looks_like_a_marker_stays(text):
 
 
 def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
-    assert read("<ul><li>It is 5&nbsp;000&nbsp;&euro;.</li><li>Free</li></ul>") == ["It is 5 000 \u20ac.", "Free"]
+    assert read("<ul><li>It is 5&nbsp;000&nbsp;&euro;.</li><li>Free</li></ul>") == ["It is 5\u00a0000 \u20ac.", "Free"]
     assert read("See [our **page**](https://a.org/b).<br/>A docu-\nment") == ["See our page.", "A document"]
     assert read("Answer: three \ufb01les.") == ["three files."]
     assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["It is free.", "It is due."]
+    assert read("# Fees\nNone.\n\nBest regards,\nJo Li") == ["Fees:", "None."]
+    table = "<table><tr><th>Room</th><th>Rent</th></tr>\n<tr><td>Attic</td><td>4 euros</td></tr></table>Call."
+    assert read(table) == ["Room, Rent.", "Room: Attic; Rent: 4 euros.", "Call."]
+    assert read("It is due.\nSources: [1] a.pdf, [2] b.md") == ["It is due."]
     assert read("Free! \u2705\nDue[^1].\n[^1]: Guide\nSources:\n- a.pdf\n- Fees") == ["Free!", "Due."]
 
 

@@ -138,17 +138,15 @@ def test_lines(text, expected):
         ("नमस्ते दुनिया\u0964 यह दूसरा है\u0964", ["नमस्ते दुनिया\u0964", "यह दूसरा है\u0964"]),
         ("\u00bfCómo está? \u00a1Bien! Él vino. Ñoño fue.",
          ["\u00bfCómo está?", "\u00a1Bien!", "Él vino.", "Ñoño fue."]),
+        # behind some units the library does not end a sentence, and in German dates it does
+        ("Take 20 mg. Shake it. Am 3. Mai endet es. Platz 3. Ende.",
+         ["Take 20 mg.", "Shake it.", "Am 3. Mai endet es.", "Platz 3.", "Ende."]),
         ("C\u0327a va. E\u0301l vino.", ["C\u0327a va.", "E\u0301l vino."]),
         ("Он ушёл. Потом пришёл.", ["Он ушёл.", "Потом пришёл."]),
     ],
 )  # fmt: skip
 def test_other_languages(text, expected):
     assert sentences(text) == expected
-
-
-def test_offsets_are_characters_of_the_original_behind_non_ascii_text():
-    text = "\U0001f600\U0001f600 你好 éé first one. Second one."
-    assert sentences(text)[1] == "Second one."
 
 
 def test_long_run_is_cut_at_whitespace_and_a_word_without_whitespace_anywhere():

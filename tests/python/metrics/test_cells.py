@@ -94,3 +94,4 @@ def test_sum_difference_and_count_support_numbers_that_no_cell_has():
     )
     assert read("A wire is 2 euros cheaper than the monthly fee.", FEES).starts == frozenset([10])
     assert read("A wire is 4 euros cheaper than the monthly fee.", FEES).starts == frozenset()
+    assert read("The card makes up 18.5 % of the price.", FEES).computed == ("share of Price: 18.5 %",)
