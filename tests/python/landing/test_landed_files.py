@@ -47,11 +47,9 @@ ANSWERED = {"interaction_id": "i1", "answer": "5"}
     [
         "interactions/dt=2026-05-01/part-0.jsonl",
         "interactions/year=2026/month=05/day=01/x.jsonl",
-        "interactions/assistant/2026/x.jsonl",
         "interactions_may/part-0.jsonl",
         "interactions.jsonl/part-00000.jsonl",
         "year=2026/month=05/interactions.jsonl",
-        "2026-05-01/interactions_1.jsonl",
     ],
 )
 def test_a_file_in_the_folder_of_its_entity_or_in_a_partition_is_read(tmp_path: Path, name: str) -> None:
@@ -239,7 +237,6 @@ def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
     [
         ("interactions.csv", "INTERACTION_ID,Query Text,ANSWER\ni1,What?,5\n"),
         ("interactions.csv", "interaction_id;query_text;answer\ni1;What?;5\n"),
-        ("interactions.csv", "interaction_id\tquery_text\tanswer\ni1\tWhat?\t5\n"),
         ("interactions.tsv", "Interaction-ID\tquestion\tResponse\ni1\tWhat?\t5\n"),
         ("interactions.jsonl", '{"Interaction_Id": "i1", "userInput": "What?", "ANSWER": "5"}\n'),
     ],

@@ -46,17 +46,14 @@ def test_a_canonical_name_wins_over_its_alias_in_any_order() -> None:
     ("value", "text"),
     [
         (None, None),
-        ("", ""),
         (" 5 ", " 5 "),
         (5, "5"),
         (0.5, "0.5"),
         (True, "true"),
-        (False, "false"),
         ([1, "b"], '[1, "b"]'),
         ({"b": 1, "a": "é"}, '{"a": "é", "b": 1}'),
         (b"caf\xc3\xa9", "café"),
         (decimal.Decimal("1.10"), "1.10"),
-        (datetime.date(2026, 5, 1), "2026-05-01"),
         (datetime.datetime(2026, 5, 1, 10, tzinfo=datetime.UTC), "2026-05-01T10:00:00+00:00"),
     ],
 )
