@@ -2,19 +2,18 @@
 
 import json
 
-import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
+from test_detectors import make_model
 
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
-from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
+from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
-from hcat.encoders.pair_classifiers import HashingClassifier, find_last_linear, merge_delta
+from hcat.encoders.pair_classifiers import find_last_linear, merge_delta
 from hcat.encoders.tokens import TokenizedPair, start_model, truncate_pair
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
@@ -82,22 +81,11 @@ def test_labels_without_entailment_are_refused():
     assert find_label({0: "entailment"}, "contradiction") is None
 
 
-def tiny(kind: str, labels: dict[int, str]):
-    import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
-    torch.manual_seed(3)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
-    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
-    config = AutoConfig.for_model(kind, **sizes, **names, vocab_size=60, max_position_embeddings=64)
-    return AutoModelForSequenceClassification.from_config(config).eval()
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet", "electra", "xlm-roberta"])
 def test_last_linear_gives_the_logits(kind):
     import torch
 
-    model = tiny(kind, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    model = make_model(kind, {0: "neutral", 1: "entailment", 2: "contradiction"})
     last = find_last_linear(model, 3)
     seen = []
     last.register_forward_hook(lambda module, inputs, output: seen.append((inputs[0], output)))
@@ -109,7 +97,7 @@ def test_last_linear_gives_the_logits(kind):
 
 
 def test_model_without_one_last_linear_is_refused():
-    model = tiny("bert", {0: "neutral", 1: "entailment", 2: "contradiction"})
+    model = make_model("bert", {0: "neutral", 1: "entailment", 2: "contradiction"})
     with pytest.raises(ModelError, match="exactly one last linear layer with 5 outputs, got 0"):
         find_last_linear(model, 5)
 
@@ -154,33 +142,3 @@ def test_compact_classifier_equals_transformers():
             output = peer(input_ids=torch.tensor([encoding.ids]), token_type_ids=torch.tensor([encoding.type_ids]))
         expected.append(output.logits[0].numpy())
     assert_allclose(start_model(classifier, 4096, premises, hypotheses)()[0], np.array(expected), atol=1e-4)
-
-
-def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
-    monkeypatch.setattr("hcat.encoders.entailment.SLICE_ROWS", 4)
-    identity = resolve_classifier("hashing", "cpu")
-    table = pa.table(
-        {
-            "pair_id": [f"p{number}" for number in range(10)],
-            "classifier_key": [identity.key] * 10,
-            "premise": [f"premise {number}" for number in range(10)],
-            "hypothesis": ["hypothesis"] * 10,
-            "is_elliptic": [False] * 10,
-        }
-    )
-    first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path))
-    assert first.schema == ENTAILED_SCHEMA
-    one = first.read_next_batch()
-    calls = []
-    original = HashingClassifier.prepare
-    monkeypatch.setattr(
-        HashingClassifier,
-        "prepare",
-        lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
-    )
-    rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path)).read_all()
-    assert sum(calls) == 6
-    assert rest.num_rows == 10
-    assert rest.slice(0, 4).equals(pa.Table.from_batches([one]))
-    scores = np.array(rest["score"].to_pylist())
-    assert ((scores > 0) & (scores < 1)).all()
