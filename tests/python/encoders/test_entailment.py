@@ -2,7 +2,9 @@
 
 import json
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,9 @@ from numpy.testing import assert_allclose
 from test_detectors import make_model
 
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
-from hcat.encoders.entailment import load_classifier
+from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
-from hcat.encoders.pair_classifiers import find_last_linear, merge_delta
+from hcat.encoders.pair_classifiers import HashingClassifier, find_last_linear, merge_delta
 from hcat.encoders.tokens import TokenizedPair, start_model, truncate_pair
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
@@ -142,3 +144,33 @@ def test_compact_classifier_equals_transformers():
             output = peer(input_ids=torch.tensor([encoding.ids]), token_type_ids=torch.tensor([encoding.type_ids]))
         expected.append(output.logits[0].numpy())
     assert_allclose(start_model(classifier, 4096, premises, hypotheses)()[0], np.array(expected), atol=1e-4)
+
+
+def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
+    monkeypatch.setattr("hcat.encoders.entailment.SLICE_ROWS", 4)
+    identity = resolve_classifier("hashing", "cpu")
+    table = pa.table(
+        {
+            "pair_id": [f"p{number}" for number in range(10)],
+            "classifier_key": [identity.key] * 10,
+            "premise": [f"premise {number}" for number in range(10)],
+            "hypothesis": ["hypothesis"] * 10,
+            "is_elliptic": [False] * 10,
+        }
+    )
+    first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path))
+    assert first.schema == ENTAILED_SCHEMA
+    one = first.read_next_batch()
+    calls = []
+    original = HashingClassifier.prepare
+    monkeypatch.setattr(
+        HashingClassifier,
+        "prepare",
+        lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
+    )
+    rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path)).read_all()
+    assert sum(calls) == 6
+    assert rest.num_rows == 10
+    assert rest.slice(0, 4).equals(pa.Table.from_batches([one]))
+    scores = np.array(rest["score"].to_pylist())
+    assert ((scores > 0) & (scores < 1)).all()

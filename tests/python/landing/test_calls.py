@@ -279,6 +279,8 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     # a test case asks about its context, and what stands where contexts may stand is none here
     test_case = {"input": QUERY, "actual_output": ANSWER, "context": [PASSAGE], "sources": ["terms.pdf", "fees.pdf"]}
     assert unread_content(test_case) == ["context"]
+    # what cannot be read has a reason of its own
+    assert unread_content({"query": QUERY, "answer": ANSWER, "contexts": 7, "draft": PASSAGE}) == []
     row = dict.fromkeys(("Question", "answer", "contexts", "tags", "Feedback", "version", "Kanal"), "text")
     assert find_unread_columns(row) == ["version", "Kanal"]
     assert find_unread_columns(row | {"metadata": {}}) == ["version"]

@@ -190,6 +190,7 @@ def test_an_array_is_imported_as_lines_and_once(tmp_path: Path, here: Hcat) -> N
         ("raga", "a.json", "[]", "unknown format 'raga' (known: ragas, "),
         ("ragas", "a.xlsx", "", "{file} must be .json, .parquet, .jsonl, .csv, .tsv"),
         ("ragas", "a.json", "[]", "{file} holds no record"),
+        ("ragas", "a.json", "[1]", "{file} must hold an array of objects"),
         ("ragas", "a.json", "{", "{file} is not JSON: "),
         ("ragas", "a.json", '{"a": [{}], "b": [{}]}', "{file} holds several arrays: a, b"),
         ("ragas", "a.jsonl", '{"user_input": "What?"}', "{file} brings no answer in any record (found: user_input; "),

@@ -98,6 +98,12 @@ def test_a_span_needs_ids_and_an_object_and_is_never_overwritten(fold: Any) -> N
     ]
 
 
+def test_spans_without_a_trace_are_no_trace(fold: Any) -> None:
+    records = fold(span("1", ASK, trace_id=None))
+    assert set(records) == {"spans"}
+    assert records["spans"][0]["reject_reason"] == "trace_id is missing or blank"
+
+
 @pytest.mark.parametrize(
     ("attributes", "query", "answer"),
     [
@@ -211,6 +217,16 @@ def test_a_retriever_around_another_one_counts_and_the_inner_one_does_not(fold: 
         span("4", documents("search", "a", "c")),
     )
     assert retrieved(found) == [("1", "a"), ("2", "c")]
+
+
+def test_documents_and_chunks_and_queries_come_with_a_trace(fold: Any) -> None:
+    found = fold(
+        span("1", ASK | {"reference": "So."}),
+        span("2", {"k": "search", "docs.0.id": " c ", "docs.0.text": "T.", "docs.0.source": "d", "docs.0.title": "D"}),
+    )
+    assert [(row["document_id"], row["title"]) for row in found["documents"]] == [("d", "D")]
+    assert [(row["chunk_id"], row["document_id"], row["text"]) for row in found["chunks"]] == [("c", "d", "T.")]
+    assert [(row["text"], row["reference_answer"]) for row in found["queries"]] == [("Why?", "So.")]
 
 
 @pytest.mark.parametrize(

@@ -404,6 +404,24 @@ def test_control_characters_hidden_in_json_are_replaced(tmp_path: Path) -> None:
     assert rows[2]["tags"] == "no JSON"
 
 
+def test_values_that_python_cannot_hold_cost_only_their_row(tmp_path: Path) -> None:
+    answers = pa.array([b"a", b"caf\xe9", b"c"], pa.binary())
+    table = pa.table(
+        {
+            "interaction_id": ["i1", "i2", "i3"],
+            "answer": pa.Array.from_buffers(pa.string(), 3, answers.buffers()),
+            "asked_at": pa.array([0, 0, 400_000_000_000], pa.timestamp("s")),
+        }
+    )
+    parquet.write_table(table, tmp_path / "interactions.parquet")
+    rows = land_all(tmp_path)
+    assert [row["interaction_id"] for row in rows] == ["i1", None, None]
+    assert rows[1]["read_error"] == "invalid UTF-8 in answer"
+    assert "caf\ufffd" in rows[1]["unread_record"]
+    assert rows[2]["read_error"].startswith("unreadable value in asked_at")
+    assert '"i3"' in rows[2]["unread_record"]
+
+
 def inputs(relations: dict[str, str]) -> duckdb.DuckDBPyRelation:
     """Return what the model raw_relations holds."""
     schema = pa.schema([(name, pa.string()) for name in ("entity", "relation_name", "relation")])
@@ -441,6 +459,27 @@ def test_a_warehouse_table_is_landed_and_landed_once() -> None:
     connection.execute("insert into logs select 'new', 9, null, null")
     (row,) = land_tables(connection, {"interactions": "logs"}, "landed")
     assert (row["interaction_id"], row["landing_number"]) == ("new", 2)
+
+
+@pytest.mark.parametrize(
+    ("raw_relations", "message"),
+    [
+        (
+            {"interactions": "raw.logs"},
+            "hcat_raw_relations: interactions is 'raw.logs', which is no table of the warehouse",
+        ),
+        (
+            {"interactions": "(select 1)"},
+            "hcat_raw_relations: interactions is '(select 1)', which is no table of the warehouse",
+        ),
+        ({"interactions": "half"}, "warehouse table 'half' has no column 'answer' (found: interaction_id)"),
+        ({"interaction": "half"}, "hcat_raw_relations names 'interaction', which is none of interactions, retrievals,"),
+    ],
+)
+def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str, str], message: str) -> None:
+    connection = duckdb.connect()
+    connection.execute("create view half as select 'i1' as interaction_id")
+    assert only_problem(land_tables(connection, raw_relations)).startswith(message)
 
 
 def test_a_deleted_record_lands_without_its_text() -> None:
