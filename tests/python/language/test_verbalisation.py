@@ -233,6 +233,23 @@ def test_json_rules(record, expected):
     assert sentences(json.dumps(record)) == expected
 
 
+def test_long_groups_are_cut_and_keep_their_name():
+    units = sentences(
+        json.dumps({"opening hours": {f"Counter {'x' * 9} no{number}": "9:0-17:0" for number in range(40)}})
+    )
+    assert 5 < len(units) < 12
+    assert all(unit.startswith("Opening hours") and len(unit) <= GROUP_CHARACTERS + 1 for unit in units)
+    assert sum(unit.count("9:00-17:00") for unit in units) == 40
+
+
+def test_long_values_and_keys_are_cut_but_not_lost():
+    text = json.dumps({"code": "x" * 5000, "y" * 3000: 1, "digits": int("7" * 3000)})
+    units = verbalise_sentences(text)
+    check_units(text, units)
+    written = "".join(unit.text for unit in units)
+    assert [written.count(sign) for sign in "xy7"] == [5000, 3000, 3000]
+
+
 def test_lines_of_json():
     lines = '{"account": "Basic", "fee": 5}\n{"account": "Gold", "fee": 9}'
     expected = ["Account: Basic; fee: 5.", "Account: Gold; fee: 9."]
