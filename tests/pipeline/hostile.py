@@ -116,29 +116,22 @@ STAGED_INTERACTIONS: list[dict[str, Any]] = [
 REPEATED_INTERACTIONS = [STAGED_INTERACTIONS[0], dict(reversed(STAGED_INTERACTIONS[0].items())), STAGED_INTERACTIONS[1]]
 REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_interaction(None), "interaction_id is missing or blank"),
-    (_interaction(""), "interaction_id is missing or blank"),
-    (_interaction("  \n "), "interaction_id is missing or blank"),
     (_interaction("\u200b\u00a0"), "interaction_id is missing or blank"),
     ({"answer": "no id at all"}, "interaction_id is missing or blank"),
-    ({}, "interaction_id is missing or blank"),
     (_interaction("plain", "Another answer."), "interaction_id was sent before with other content"),
     (b'{"interaction_id": "cut_off", "answer": "The fee', "malformed JSON"),
-    (b"not json at all", "malformed JSON"),
     (b'{"interaction_id": "two"} {"interaction_id": "objects"}', "malformed JSON"),
     (b"[" * 50_000, "malformed JSON"),
     (b'{"interaction_id": "huge", "answer": ' + b"9" * 5_000 + b"}", "malformed JSON"),
     (b'["a", "list"]', "not a JSON object but list"),
-    (b"null", "not a JSON object but null"),
     (b'{"interaction_id": "latin_1", "answer": "caf\xe9"}', "invalid UTF-8 at byte"),
     (b'{"interaction_id": "truncated_utf_8", "answer": "\xf0\x9f\x98"}', "invalid UTF-8 at byte"),
     (_interaction("time_1", asked_at="yesterday"), "asked_at is not an ISO 8601 timestamp: yesterday"),
-    (_interaction("time_2", asked_at="1 June 2024"), "asked_at is not an ISO 8601 timestamp: 1 June 2024"),
     (_interaction("time_3", asked_at="01/02/2026"), "asked_at is not an ISO 8601 timestamp"),
     (_interaction("time_4", asked_at="-infinity"), "asked_at is not an ISO 8601 timestamp"),
     (_interaction("time_5", asked_at="2026-02-30T00:00:00Z"), "asked_at is not an ISO 8601 timestamp"),
     (_interaction("time_6", asked_at="2999-01-01T00:00:00Z"), "asked_at lies in the future: 2999-01-01"),
     (_interaction("time_7", asked_at="0001-01-01T00:00:00Z"), "asked_at lies before 2000-01-01: 0001-01-01"),
-    (_interaction("time_8", asked_at="1970-01-01"), "asked_at lies before 2000-01-01: 1970-01-01"),
     (_interaction("time_9", asked_at="2026-05-01 10:00:00 Asia/Tokyo"), "asked_at names a time zone"),
 ]
 #: Interactions that are kept without a field that cannot be read, and what is said of it; None = nothing.
@@ -147,17 +140,13 @@ KEPT_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str | None]] = [
     (b'{"interaction_id": "tags_3", "answer": "x", "tags": {"a": 1e999, "b": NaN}}', None),
     (b'{"interaction_id": "index_3", "answer": "x", "sample_index": Infinity}', "sample_index is not an integer: inf"),
     (_interaction("index_1", sample_index="two"), "sample_index is not an integer: two"),
-    (_interaction("index_2", sample_index=1.5), "sample_index is not an integer: 1.5"),
     (_interaction("number_1", turn_index="first"), "turn_index is not an integer from 0: first"),
     (_interaction("number_2", turn_index=-1), "turn_index is not an integer from 0: -1"),
     (_interaction("tags_1", tags=["a"]), "tags is not a JSON object"),
-    (_interaction("tags_2", tags="fees"), "tags is not a JSON object: fees"),
     (_interaction("weights_1", answer_sentence_weights=[1, -1]), f"answer_sentence_weights {NO_WEIGHTS}[1, -1]"),
     (_interaction("weights_2", answer_sentence_weights=[1, None]), f"answer_sentence_weights {NO_WEIGHTS}[1, null]"),
     (_interaction("weights_3", answer_sentence_weights=[]), f"answer_sentence_weights {NO_WEIGHTS}[]"),
     (_interaction("weights_4", query_sentence_weights="high"), f"query_sentence_weights {NO_WEIGHTS}high"),
-    (_interaction("weights_5", query_sentence_weights=["high"]), f'query_sentence_weights {NO_WEIGHTS}["high"]'),
-    (_interaction("weights_6", query_sentence_weights=2), f"query_sentence_weights {NO_WEIGHTS}2"),
 ]
 
 CSV_HEADER = ["interaction_id", "query_text", "answer", "asked_at", "extra"]
@@ -257,13 +246,12 @@ KEPT_RETRIEVALS: list[tuple[dict[str, Any] | bytes, str | None]] = [
     (_RANKED["unreadably"] | {"rank": 1.5, "text": "First."}, "rank is not an integer from 0: 1.5"),
     (_RANKED["unreadably"] | {"rank": None, "text": "Second."}, "rank is not an integer from 0: null"),
     (_RANKED["unreadably"] | {"rank": "third", "text": "Third."}, "rank is not an integer from 0: third"),
-    (_RANKED["unreadably"] | {"rank": -1, "text": "Fourth."}, "rank is not an integer from 0: -1"),
     (
-        b'{"interaction_id": "ranked_unreadably", "rank": 5, "text": "Fifth.", "retrieval_score": 1e999}',
+        b'{"interaction_id": "ranked_unreadably", "rank": 5, "text": "Fourth.", "retrieval_score": 1e999}',
         "retrieval_score is not a finite number: inf",
     ),
     (
-        _RANKED["unreadably"] | {"rank": 6, "text": "Sixth.", "completeness_weight": "-1"},
+        _RANKED["unreadably"] | {"rank": 6, "text": "Fifth.", "completeness_weight": "-1"},
         "completeness_weight is not a finite number of at least 0: -1",
     ),
 ]
@@ -284,15 +272,6 @@ KEPT_QUERIES: list[tuple[dict[str, Any] | bytes, str | None]] = [
     ({"query_id": "q7", "text": "x", "source_chunk_ids": "c1;c2"}, "source_chunk_ids is not a JSON list of ids: c1;c2"),
     ({"query_id": "q8", "text": "x", "sampling_weight": 0}, "sampling_weight is not a finite number above 0: 0"),
     ({"query_id": "tags_1", "text": "x", "tags": ["short"]}, 'tags is not a JSON object: ["short"]'),
-    ({"query_id": "tags_2", "text": "x", "tags": "short"}, "tags is not a JSON object: short"),
-    (
-        {"query_id": "weights_1", "text": "x", "query_sentence_weights": {"x": 1}},
-        f'query_sentence_weights {NO_WEIGHTS}{{"x": 1}}',
-    ),
-    (
-        {"query_id": "weights_2", "text": "x", "reference_sentence_weights": "[1, -0.5]"},
-        f"reference_sentence_weights {NO_WEIGHTS}[1, -0.5]",
-    ),
     (
         {"query_id": "weights_3", "text": "x", "reference_sentence_weights": "[1, 1e999]"},
         f"reference_sentence_weights {NO_WEIGHTS}[1, null]",
@@ -330,8 +309,6 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"criterion": ""}, "criterion is missing or blank"),
     (_RATING | {"criterion": "charm"}, "rating_scales: charm 2"),
     (_RATING | {"scale_point": 9}, "criterion and scale_point are not in the seed rating_scales"),
-    (_RATING | {"scale_point": 1.5}, "criterion and scale_point are not in the seed rating_scales"),
-    (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
     (
         _RATING | {"rater_kind": "robot"},
         "rater_kind is not person, language_model, rule, unknown or user_feedback: robot",
@@ -356,7 +333,6 @@ STAGED_JUDGEMENTS: list[dict[str, Any]] = [
 ]
 REJECTED_JUDGEMENTS: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": "q1", "chunk_id": "c1", "grade": "good"}, "grade is not a finite number: good"),
-    ({"query_id": "q1", "chunk_id": "c1", "grade": None}, "grade is not a finite number: null"),
     ({"query_id": " ", "chunk_id": "c1", "grade": 1}, "query_id is missing or blank"),
     ({"query_id": "q1", "chunk_id": "", "grade": 1}, "chunk_id is missing or blank"),
     ({"query_id": "q1", "chunk_id": "c1", "grade": 0}, "was sent before with other content"),

@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import Build, Dbt, write_lines
+from builds import DEMO, Build, Dbt, read_lines, write_lines
 from typer.testing import CliRunner
 
 from hcat.cli import app
 from hcat.landing.raw_contract import ENTITIES
 from hcat.monitoring.words import say_share
 
-COUNT = 60
-TOPICS = ("fees", "cards", "loans")
+EVERY = 24
 #: Everything that a command can write of a build, or say of it.
 PAGES = (
     ("explore", "--output", "explorer.html"),
@@ -28,72 +27,27 @@ PAGES = (
 )
 
 
-def value_of(column: str, number: int) -> Any:
-    """Return what the record of a number has in a column, whatever its entity."""
-    plan = number // 2
-    values = {
-        "interaction_id": f"i{number}",
-        "run_id": f"run_{number % 2}",
-        "query_id": f"q{plan}",
-        "parent_query_id": f"q{plan - plan % 2}",
-        "source_group": f"d{plan}",
-        "query_group": f"g{plan // 2}",
-        "document_id": f"d{plan}",
-        "chunk_id": f"k{plan}",
-        "source_chunk_ids": [f"k{plan}"],
-        "conversation_id": f"c{number // 4}",
-        "turn_index": number % 4,
-        "application": "desk",
-        "application_version": ("1.0", "1.1")[number % 2],
-        "language": "en",
-        "customer_group": ("retail", "business")[number % 3 == 0],
-        "population": "production",
-        "query_text": f"What is the fee of plan {plan}?",
-        "text": f"What is the fee of plan {plan}? It is €{number} a month.",
-        "title": f"Plan {plan}",
-        "topic": TOPICS[plan % 3],
-        "answer": f"The fee of plan {plan} is €{number}. It is due each month." if number % 5 else "",
-        "reference_answer": f"€{number}.",
-        "tags": {"topic": TOPICS[plan % 3], "channel": "web"},
-        "asked_at": f"2026-{5 + number % 4:02}-{1 + number % 28:02}T10:00:00Z",
-        "rated_at": "2026-09-01T10:00:00Z",
-        "answer_sentence_weights": [1, 1],
-        "latency_seconds": 1.5,
-        "retrieval_score": 0.5,
-        "inclusion_probability": 0.5,
-        "cost": 0.002,
-        "language_model": "m",
-        "query_type": ("lookup", "yes_no")[plan % 2],
-        "difficulty": "easy",
-        "answer_type": "amount",
-        "expected_behaviour": "answer",
-        "variant_type": "paraphrase" if plan % 2 else "original",
-        "rater": f"reader_{number % 2}",
-        "judge": "reader_1",
-        "rater_kind": "person",
-        "criterion": "groundedness",
-        "scale_point": number % 3,
-        "grade": plan % 2,
-        "review_round": "spring",
-        "sampling": "uniform",
-        "comment": "read twice",
-        "reason_end": 4,
-    }
-    if column.endswith("_weights"):
-        return values.get(column, [1])
-    # whatever else there is, is a number
-    return values.get(column, 0 if column in ("sample_index", "chunk_index", "reason_start") else 1)
+#: What no record of the demo holds.
+LACKING: dict[str, Any] = {
+    **{f"{part}_sentence_weights": [1] for part in ("query", "answer", "reference")},
+    **dict.fromkeys(("count_retrieved", "completeness_weight", "list_position", "sampling_weight", "correction"), 1),
+    **{"reason_start": 0, "reason_end": 4, "comment": "read twice", "review_round": "spring", "sampling": "uniform"},
+    **{"language_model": "m", "prompt_version": "1", "query_group": "g"},
+}
 
 
-def write_records() -> dict[str, list[dict[str, Any]]]:
-    """Return records of each entity in which nothing is missing; two interactions ask each query."""
-    of_interactions = ("interactions", "retrievals", "ratings")
+def read_records() -> dict[str, list[dict[str, Any]]]:
+    """Return some interactions of the demo with what belongs to them; no column of the contract is missing."""
+    records = {name: read_lines(DEMO / f"{name}.jsonl") for name in ENTITIES.keys() - {"spans"}}
+    records["interactions"] = records["interactions"][::EVERY]
+    kept = {row["interaction_id"] for row in records["interactions"]}
     return {
         name: [
-            {column: value_of(column, number) for column in ENTITIES[name].columns}
-            for number in range(0, COUNT, 1 if name in of_interactions else 2)
+            {column: LACKING.get(column) for column in ENTITIES[name].columns} | row
+            for row in rows
+            if row.get("interaction_id") in {None, *kept}
         ]
-        for name in ENTITIES.keys() - {"spans"}
+        for name, rows in records.items()
     }
 
 
@@ -112,8 +66,7 @@ def leave_out(entity: str, records: list[dict[str, Any]]) -> list[dict[str, Any]
 def test_every_page_is_written_of_logs_without_optional_fields(
     dbt: Dbt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records = write_records()
-    for entity, rows in records.items():
+    for entity, rows in read_records().items():
         write_lines(tmp_path / "logs" / f"{entity}.jsonl", leave_out(entity, rows))
     build = dbt("build --exclude-resource-type test", tmp_path / "logs", tmp_path / "warehouse")
     assert build.exit_code == 0, build.output

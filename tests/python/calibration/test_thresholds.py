@@ -289,27 +289,6 @@ def test_weights_count_as_repeats():
         assert_allclose(weighted, repeated, atol=0.02 if method == "logistic" else 0)
 
 
-@pytest.mark.parametrize(
-    ("scores", "labels", "clusters", "acceptance", "monitoring"),
-    [
-        ([], [], [], "insufficient", "insufficient"),
-        (np.linspace(0, 1, 50), np.ones(50), np.arange(50), "one_class", "ok"),
-        (np.linspace(0, 1, 50), np.zeros(50), np.arange(50), "one_class", "one_class"),
-        (np.linspace(0, 1, 38), np.arange(38) >= 19, np.arange(38), "insufficient", "insufficient"),
-        (np.linspace(0, 1, 80), np.arange(80) >= 40, np.arange(80) // 5, "insufficient", "insufficient"),
-        (np.full(80, 0.5), np.arange(80) >= 40, np.arange(80), "constant_score", "constant_score"),
-    ],
-)
-def test_degenerate_labels_give_statuses(scores, labels, clusters, acceptance, monitoring):
-    rows = fit_all(scores, labels, clusters, APPETITES, direction="higher_is_better")
-    expected = {"acceptance": acceptance, "monitoring": monitoring}
-    for row in rows:
-        # conformal ranks need no minimum beyond that of the confidence
-        if row.method != "conformal" or acceptance != "insufficient" or not len(scores):
-            assert row.status == expected[row.kind], row.method
-        assert (row.threshold is None) == (row.status != "ok")
-
-
 def test_quote_by_hand():
     passing = np.array([1, 1, 0, 0, 1, 1, 0, 0, 0]) > 0
     labels = [0, 0, 0, 0, 1, 1, 1, 1, 1]

@@ -42,35 +42,24 @@ def save_tokenizer(folder, names=("input_ids", "attention_mask")):
     ).save_pretrained(folder)
 
 
-def save_token_classifier(folder, kind, labels):
-    from transformers import AutoConfig, AutoModelForTokenClassification
+def make_model(kind, labels, head="AutoModelForSequenceClassification"):
+    """Return a tiny model of an architecture with random weights and the labels of its head."""
+    import transformers
 
     torch.manual_seed(5)
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
     names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
-    config = AutoConfig.for_model(
-        kind,
-        **sizes,
-        **names,
-        vocab_size=40,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        cls_token_id=2,
-        sep_token_id=3,
+    special = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3}
+    config = transformers.AutoConfig.for_model(
+        kind, **sizes, **names, **special, vocab_size=60, max_position_embeddings=64
     )
-    AutoModelForTokenClassification.from_config(config).save_pretrained(folder)
+    return getattr(transformers, head).from_config(config).eval()
+
+
+def save_model(folder, kind, labels, head="AutoModelForTokenClassification"):
+    make_model(kind, labels, head).save_pretrained(folder)
     segments = ("token_type_ids",) if kind == "bert" else ()
     save_tokenizer(folder, names=("input_ids", "attention_mask", *segments))
-
-
-def save_sequence_classifier(folder, labels):
-    from transformers import BertConfig, BertForSequenceClassification
-
-    torch.manual_seed(3)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
-    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
-    BertForSequenceClassification(BertConfig(**sizes, **names, vocab_size=40)).save_pretrained(folder)
-    save_tokenizer(folder, names=("input_ids", "attention_mask", "token_type_ids"))
 
 
 def read(folder):
@@ -78,7 +67,8 @@ def read(folder):
 
 
 def test_any_sequence_classifier_with_an_entailment_label_works(tmp_path):
-    save_sequence_classifier(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    labels = {0: "neutral", 1: "entailment", 2: "contradiction"}
+    save_model(tmp_path, "bert", labels, "AutoModelForSequenceClassification")
     classifier = read(tmp_path)
     assert (classifier.head.entailment, classifier.head.contradiction, classifier.maximum_tokens) == (1, 2, 48)
     logits, counts = start_model(classifier, 64, PREMISES, HYPOTHESES)()
@@ -91,7 +81,7 @@ def test_any_sequence_classifier_with_an_entailment_label_works(tmp_path):
 def test_a_sentence_is_as_good_as_its_worst_word_piece(tmp_path, kind):
     from transformers import AutoModelForTokenClassification
 
-    save_token_classifier(tmp_path, kind, {0: "LABEL_0", 1: "LABEL_1"})
+    save_model(tmp_path, kind, {0: "LABEL_0", 1: "LABEL_1"})
     classifier = read(tmp_path)
     assert classifier.maximum_tokens == 48
     logits, counts = start_model(classifier, 4096, PREMISES, HYPOTHESES)()
@@ -111,7 +101,7 @@ def test_the_label_that_means_unsupported_is_read_from_the_config(tmp_path):
         ("first", {0: "hallucinated", 1: "supported"}),
         ("second", {0: "supported", 1: "hallucinated"}),
     ):
-        save_token_classifier(tmp_path / folder, "bert", labels)
+        save_model(tmp_path / folder, "bert", labels)
     first, second = (
         start_model(read(tmp_path / folder), 4096, ["the fee"], ["fee"])()[0][0] for folder in ("first", "second")
     )
@@ -132,7 +122,7 @@ def test_the_label_that_means_unsupported_is_read_from_the_config(tmp_path):
     ],
 )
 def test_other_heads_are_refused_in_one_line(tmp_path, change, message):
-    save_token_classifier(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    save_model(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(ModelError, match=message) as caught:
@@ -141,7 +131,7 @@ def test_other_heads_are_refused_in_one_line(tmp_path, change, message):
 
 
 def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path, monkeypatch):
-    save_token_classifier(tmp_path / "safe", "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    save_model(tmp_path / "safe", "bert", {0: "LABEL_0", 1: "LABEL_1"})
     expected = start_model(read(tmp_path / "safe"), 4096, ["the fee"], ["fee"])()[0]
     shutil.copytree(tmp_path / "safe", tmp_path / "pickled")
     weights = load_file(tmp_path / "pickled" / "model.safetensors")
@@ -161,7 +151,7 @@ def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path
 
 
 def test_a_model_with_code_of_its_own_is_refused(tmp_path):
-    save_token_classifier(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
+    save_model(tmp_path, "bert", {0: "LABEL_0", 1: "LABEL_1"})
     config = json.loads((tmp_path / "config.json").read_text())
     config["auto_map"] = {"AutoConfig": "own.OwnConfig", "AutoModelForTokenClassification": "own.Own"}
     config["model_type"] = "own"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
+from test_detectors import make_model
 
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
 from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
@@ -82,22 +83,11 @@ def test_labels_without_entailment_are_refused():
     assert find_label({0: "entailment"}, "contradiction") is None
 
 
-def tiny(kind: str, labels: dict[int, str]):
-    import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
-    torch.manual_seed(3)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
-    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
-    config = AutoConfig.for_model(kind, **sizes, **names, vocab_size=60, max_position_embeddings=64)
-    return AutoModelForSequenceClassification.from_config(config).eval()
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet", "electra", "xlm-roberta"])
 def test_last_linear_gives_the_logits(kind):
     import torch
 
-    model = tiny(kind, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    model = make_model(kind, {0: "neutral", 1: "entailment", 2: "contradiction"})
     last = find_last_linear(model, 3)
     seen = []
     last.register_forward_hook(lambda module, inputs, output: seen.append((inputs[0], output)))
@@ -109,7 +99,7 @@ def test_last_linear_gives_the_logits(kind):
 
 
 def test_model_without_one_last_linear_is_refused():
-    model = tiny("bert", {0: "neutral", 1: "entailment", 2: "contradiction"})
+    model = make_model("bert", {0: "neutral", 1: "entailment", 2: "contradiction"})
     with pytest.raises(ModelError, match="exactly one last linear layer with 5 outputs, got 0"):
         find_last_linear(model, 5)
 

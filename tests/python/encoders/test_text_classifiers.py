@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from test_detectors import save_model
 
 from hcat.encoders.classifier_heads import load_card
 from hcat.encoders.embedding import embed_texts
@@ -46,23 +47,8 @@ def test_stored_vectors_and_own_encoding_give_the_same_scores():
 
 
 def test_a_sequence_classifier_of_a_folder_is_scored(tmp_path):
-    transformers = pytest.importorskip("transformers")
-    import torch
-
-    torch.manual_seed(1)
-    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ngood\nbad\n", encoding="utf-8")
-    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    config = transformers.BertConfig(
-        vocab_size=7,
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        id2label={0: "negative", 1: "positive"},
-        label2id={"negative": 0, "positive": 1},
-    )
-    transformers.BertForSequenceClassification(config).save_pretrained(tmp_path)
-    scores = load_scorer(resolve("sentiment", str(tmp_path)))(["good", "bad bad good"], np.zeros((2, 3)))
+    save_model(tmp_path, "bert", {0: "negative", 1: "positive"}, "AutoModelForSequenceClassification")
+    scores = load_scorer(resolve("sentiment", str(tmp_path)))(["fee", "free fee fee"], np.zeros((2, 3)))
     assert scores.shape == (2,)
     assert np.all(np.abs(scores) <= 1)
 

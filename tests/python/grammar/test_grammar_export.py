@@ -58,15 +58,8 @@ def test_without_queries_nothing_is_written(warehouse: Path) -> None:
         connection.execute("delete from fct_grammar_queries")
     with pytest.raises(ValueError, match="must hold queries, got none: `dbt build"):
         write_queries(warehouse)
-
-
-def test_the_command_says_how_to_build(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        connection.execute("create table other (one integer)")
-    with pytest.raises(ValueError, match="got no fct_grammar_queries: `dbt build"):
-        write_queries(tmp_path)
     with pytest.raises(ValueError, match=r"a file \*\.jsonl, got"):
-        write_queries(tmp_path, tmp_path / "queries.csv")
+        write_queries(warehouse, warehouse / "queries.csv")
 
 
 def test_the_command_prints_what_it_wrote(warehouse: Path, hcat: Hcat) -> None:

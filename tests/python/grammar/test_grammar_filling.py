@@ -23,11 +23,8 @@ IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_numbe
     ("value", "text"),
     [
         ("ZZ11", "ZZ11"),
-        (7, "7"),
         (2.0, "2"),
-        (2.5, "2.5"),
         (Decimal("1250.50"), "1250.5"),
-        (Decimal("100"), "100"),
         (1e-7, "0.0000001"),
         (-0.0, "0"),
         (True, "yes"),
@@ -78,7 +75,6 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("rows", "status", "answer"),
     [
-        ([("Oslo",)], "single_answer", "Oslo"),
         ([("Oslo",), ("Oslo",)], "single_answer", "Oslo"),
         ([(Decimal("2.50"),), (2.5,)], "single_answer", "2.5"),
         ([("Oslo", datetime.date(2024, 1, 2))], "single_answer", "Oslo, 2024-01-02"),
@@ -86,8 +82,6 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
         ([("Oslo",), (None,)], "several_answers", None),
         ([], "no_answer", None),
         ([(None,)], "null_answer", None),
-        ([("Oslo", None)], "null_answer", None),
-        ([(float("nan"),)], "null_answer", None),
         ([("  ",)], "null_answer", None),
         ([(0,)], "single_answer", "0"),
     ],

@@ -12,16 +12,12 @@ from hcat.grammar.schema import column_kind, read_schema
     ("data_type", "kind"),
     [
         ("VARCHAR", "text"),
-        ("character varying(20)", "text"),
         ("ENUM('open', 'closed')", "text"),
         ("DECIMAL(18,2)", "number"),
-        ("double precision", "number"),
         ("TIMESTAMP WITH TIME ZONE", "date"),
         ("BOOLEAN", "boolean"),
         ("VARCHAR[]", "other"),
-        ("STRUCT(a INTEGER)", "other"),
         ("UUID", "other"),
-        ("INTERVAL", "other"),
         ("", "other"),
     ],
 )
@@ -43,7 +39,6 @@ def test_a_table_that_is_referred_to_has_that_key_without_being_told() -> None:
         ("VARCHAR", 4, 5, False),
         ("VARCHAR", 4, 4, None),  # too few rows to believe it
         ("DATE", 50, 50, None),  # may be chance
-        ("VARCHAR", None, 5, None),
         ("VARCHAR", 5, None, None),
     ],
 )
@@ -65,8 +60,6 @@ def _column(**changes: Any) -> dict[str, Any]:
     [
         ([_column(column_name="a.b")], [], "column_name must be"),
         ([_column(column_name='a" from x --')], [], "column_name must be"),
-        ([_column(column_name="[x]")], [], "column_name must be"),
-        ([_column(table_name="")], [], "table_name must be"),
         ([_column(table_name="x" * 64)], [], "table_name must be"),
         ([_column(), _column(column_name="LABEL")], [], "twice"),
         ([_column(), _column(table_name="T", column_name="b")], [], "cannot be told apart"),

@@ -59,12 +59,9 @@ def test_templates_that_meet_every_criterion(text: str) -> None:
     ("text", "criterion", "reason"),
     [
         ("DROP TABLE accounts", "select_only", "DROP"),
-        ("Insert into accounts values (1)", "select_only", "INSERT"),
         (GOOD + " DELETE FROM accounts", "select_only", "one statement"),
         ("SELECT * FROM accounts WHERE iban = '[accounts.iban]'", "columns_named", r"\*"),
-        ("SELECT a.* FROM accounts a WHERE iban = '[accounts.iban]'", "columns_named", r"a\.\*"),
         ("SELECT balance FROM accounts WHERE iban = 'ZZ11'", "placeholder_format", "not written but bound"),
-        ("SELECT balance FROM accounts WHERE iban = 7", "placeholder_format", "not written but bound"),
         ("SELECT balance FROM accounts WHERE iban = '[iban]'", "placeholder_format", r"\[iban\]"),
         ("SELECT balance FROM accounts WHERE iban = '[customers.full_name]'", "placeholder_format", "accounts.iban"),
         ("SELECT balance FROM accounts WHERE iban = account_type", "placeholder_format", "account_type"),
@@ -87,9 +84,7 @@ def test_templates_that_meet_every_criterion(text: str) -> None:
         ("WITH x AS (SELECT 1) SELECT y FROM x WHERE z = [x.z]", "well_formed", "WITH"),
         (GOOD + " -- note", "well_formed", "comments"),
         (GOOD.replace(";", " UNION SELECT 1"), "well_formed", "SET_OPERATION"),
-        (GOOD.replace("balance FROM", "balance AS b FROM"), "well_formed", "ALIAS"),
         (GOOD.replace("accounts", "core.accounts", 1), "well_formed", "SCHEMA_NAME"),
-        (GOOD.replace("accounts", "(SELECT 1)", 1), "well_formed", "SUBQUERY"),
         (GOOD.replace("accounts", "accounts, loans", 1), "well_formed", "CROSS"),
         (JOINED.replace("ON a.customer_id = c.customer_id", "USING (customer_id)"), "well_formed", "USING"),
         ("SELECT balance FROM accounts WHERE iban = \x00", "well_formed", "cannot read"),
@@ -184,10 +179,8 @@ def test_a_person_decides_what_is_descriptive() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("BranchOrRegion", ["branch", "or", "region"]),
         ("Total_Loans_in_Million", ["total", "loans", "in", "million"]),
         ("IBANCode", ["iban", "code"]),
-        ("straße", ["straße"]),
         ("col1", ["col", "1"]),
         ("ÄnderungsDatum", ["änderungs", "datum"]),
     ],

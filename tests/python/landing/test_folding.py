@@ -65,9 +65,9 @@ def span(span_id: str | None, attributes: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fold(dialects: Dialects) -> Any:
-    def records(*spans: dict[str, Any], tools: bool = False, remote: bool = False) -> dict[str, list[dict[str, Any]]]:
+    def records(*spans: dict[str, Any], remote: bool = False) -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in fold_trace(spans[0]["trace_id"], spans, Folding(dialects, tools, remote)):
+        for row in fold_trace(spans[0]["trace_id"], spans, Folding(dialects, False, remote)):
             found.setdefault(row["entity"], []).append(row)
         return found
 
@@ -122,21 +122,6 @@ def test_spans_without_a_trace_are_no_trace(fold: Any) -> None:
 def test_the_root_gives_query_and_answer(fold: Any, attributes: dict[str, str], query: str, answer: str) -> None:
     (interaction,) = fold(span("1", ASK | attributes))["interactions"]
     assert (interaction["query_text"], interaction["answer"]) == (query, answer)
-
-
-def test_other_spans_of_a_trace_give_what_its_root_does_not_say(fold: Any) -> None:
-    below = {"k": "chain", "output": "A draft.", "model": "m", "id": "i1"}
-    (interaction,) = fold(
-        span("1", ASK, started_at="2026-01-05T10:00:00Z"), span("2", below, parent_span_id="1", ended_at="later")
-    )["interactions"]
-    shown = ("interaction_id", "answer", "tags", "asked_at", "query_id")
-    assert [interaction[name] for name in shown] == [
-        "i1",
-        "Because.",
-        '{"model":"m"}',
-        "2026-01-05T10:00:00Z",
-        "query_" + duckdb.sql("select left(md5('why?'), 16)").fetchall()[0][0],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -232,12 +217,6 @@ def test_a_retriever_around_another_one_counts_and_the_inner_one_does_not(fold: 
         span("4", documents("search", "a", "c")),
     )
     assert retrieved(found) == [("1", "a"), ("2", "c")]
-
-
-def test_outputs_of_tools_are_retrievals_only_where_a_project_says_so(fold: Any) -> None:
-    rows = [span("1", ASK), span("2", {"k": "tool", "tool": "Monday."}), span("3", documents("retriever", "a"))]
-    assert retrieved(fold(*rows)) == [("1", "a")]
-    assert retrieved(fold(*rows, tools=True)) == [("1", "a"), ("2", "Monday.")]
 
 
 def test_documents_and_chunks_and_queries_come_with_a_trace(fold: Any) -> None:
@@ -370,18 +349,14 @@ def test_the_order_and_the_batches_of_rows_change_nothing(dialects: Dialects) ->
     [
         "2026-01-05T10:00:00",
         "2026-01-05T10:00:00.1234567+02:00",
-        "2026-01-05T10:00:00-0430",
         "2026-01-05T10:00:00+01:00[Europe/Berlin]",
-        "2026-01-05T10:00[Europe/Berlin]",
         "2026-01-05 10:00:00 Europe/Berlin",
         "2026-01-05 9:05 UTC",
         "2026-01-05",
         "2026-02-30",
         "20260105t100000,5z",
-        "20260105",
         "0001-01-01T00:00:00Z",
         "1780300000",
-        "1780300000.25",
         "1780300000250",
         "178030000",
         "yesterday",

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from hcat.engine.retention_rules import LANDED_KEPT, hash_id
 from hcat.landing import files
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import RECORDS, land, read_entity, read_folder
-from hcat.landing.shapes import find_files, find_unread_files
+from hcat.landing.shapes import find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -40,23 +39,6 @@ def only_problem(rows: list[dict[str, Any]]) -> str:
     return str(row["read_error"])
 
 
-def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
-    names = ["interactions.csv", "interactions_2.jsonl", "interactions/2026-05.parquet", "calls.jsonl", "calls_2.jsonl"]
-    others = [
-        "interactions.txt",
-        "interactions.jsonl.gz",
-        "retrievals.jsonl",
-        "my_interactions.csv",
-        "interactionsX.csv",
-    ]
-    for name in names + others:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    found = [path.relative_to(tmp_path).as_posix() for path in find_files(tmp_path, "interactions")]
-    assert sorted(found) == sorted(names)
-    assert [path.name for path in find_files(tmp_path, "documents")] == []
-
-
 ANSWERED = {"interaction_id": "i1", "answer": "5"}
 
 
@@ -65,11 +47,9 @@ ANSWERED = {"interaction_id": "i1", "answer": "5"}
     [
         "interactions/dt=2026-05-01/part-0.jsonl",
         "interactions/year=2026/month=05/day=01/x.jsonl",
-        "interactions/assistant/2026/x.jsonl",
         "interactions_may/part-0.jsonl",
         "interactions.jsonl/part-00000.jsonl",
         "year=2026/month=05/interactions.jsonl",
-        "2026-05-01/interactions_1.jsonl",
     ],
 )
 def test_a_file_in_the_folder_of_its_entity_or_in_a_partition_is_read(tmp_path: Path, name: str) -> None:
@@ -221,38 +201,6 @@ def test_a_key_that_stands_twice_is_a_note_on_the_record(tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        (
-            "calls.jsonl",
-            b'{"id": "i1", "question": "What?", "question": "Why?", "answer": "5", "contexts": ["a", "b"]}',
-        ),
-        ("calls.jsonl", b'{"id": "i1", "question": "Why?", "answer": "5", "contexts": [{"text": "a", "text": "b"}]}'),
-        ("spans.json", b'[{"trace_id": "t", "span_id": "s", "name": "a", "name": "b"}]'),
-    ],
-)
-def test_a_note_on_a_call_or_a_trace_stands_once(tmp_path: Path, name: str, line: bytes) -> None:
-    (tmp_path / name).write_bytes(line + b"\n")
-    noted = [row for entity in ENTITIES for row in land_all(tmp_path, entity) if row["read_note"]]
-    assert len(noted) == 1
-    assert len([row for _, batch in read_folder(tmp_path) for row in batch.to_pylist() if row["read_note"]]) == 1
-
-
-def test_of_many_unreadable_lines_a_check_reads_some_and_counts_the_rest(tmp_path: Path) -> None:
-    call = b'{"id": "i1", "question": "What?", "answer": "5"}\n'
-    (tmp_path / "calls.jsonl").write_bytes(b"{cut\n" * 5_000 + call + b"caf\xe9\n" * 1_500 + b"\n" * 500)
-    dropped: Counter[tuple[str, str]] = Counter()
-    rows = [row for _, batch in read_folder(tmp_path, dropped=dropped) for row in batch.to_pylist()]
-    assert len(rows) == 2_001
-    assert [row["source_row"] for row in rows if row["interaction_id"]] == [5_001]
-    assert dropped == {
-        ("interactions", "malformed JSON"): 4_000,
-        ("interactions", "invalid UTF-8 at byte 3 of the row"): 500,
-    }
-    assert sum(batch.num_rows for _, batch in read_folder(tmp_path)) == 6_501
-
-
 NO_FILE = "has no file interactions.*, calls.* or spans.*"
 FORMATS = "(.parquet, .jsonl, .csv, .tsv; found: "
 
@@ -289,7 +237,6 @@ def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
     [
         ("interactions.csv", "INTERACTION_ID,Query Text,ANSWER\ni1,What?,5\n"),
         ("interactions.csv", "interaction_id;query_text;answer\ni1;What?;5\n"),
-        ("interactions.csv", "interaction_id\tquery_text\tanswer\ni1\tWhat?\t5\n"),
         ("interactions.tsv", "Interaction-ID\tquestion\tResponse\ni1\tWhat?\t5\n"),
         ("interactions.jsonl", '{"Interaction_Id": "i1", "userInput": "What?", "ANSWER": "5"}\n'),
     ],
@@ -533,35 +480,6 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create view half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
-
-
-def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
-    call = {"question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
-    records = [
-        call,
-        call,
-        call | {"contexts": "none"},
-        call | {"answer": {"size": "an object"}},
-        call | {"reference_context_ids": ["c1", "c2"], "ground_truth": "14 days"},
-        {"span_id": "s1", "name": "retrieve"},
-    ]
-    lines = [json.dumps(record) for record in records]
-    (tmp_path / "calls.jsonl").write_text("\n".join([*lines, '{"question":']) + "\n")
-    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two\\u0000weeks."}\n')
-    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "Fees", "text": "The fee is 5."}\n')
-    at_once: dict[str, list[dict[str, Any]]] = {entity: [] for entity in ENTITIES}
-    for entity, batch in read_folder(tmp_path):
-        at_once[entity] += batch.to_pylist()
-    for entity, rows in at_once.items():
-        assert sorted(rows, key=str) == sorted(land_all(tmp_path, entity), key=str), entity
-    assert {entity: len(rows) for entity, rows in at_once.items() if rows} == {
-        "interactions": 8,
-        "retrievals": 4,
-        "queries": 1,
-        "documents": 1,
-        "chunks": 1,
-        "relevance_judgements": 2,
-    }
 
 
 def test_a_deleted_record_lands_without_its_text() -> None:

@@ -103,17 +103,6 @@ def test_other_fields_are_attributes_and_events_keep_their_place() -> None:
     }
 
 
-def test_phoenix_exports_the_kind_of_openinference_in_a_column() -> None:
-    documents = [{"document.content": "Text.", "document.score": 0.5}]
-    span = only({"context.span_id": "1", "span_kind": "RETRIEVER", "attributes.retrieval.documents": documents})
-    assert span["attributes"] == {
-        "openinference.span.kind": "RETRIEVER",
-        "retrieval.documents.0.document.content": "Text.",
-        "retrieval.documents.0.document.score": "0.5",
-    }
-    assert only({"span_kind": "SPAN_KIND_CLIENT"})["attributes"] == {}
-
-
 def test_what_is_said_of_a_trace_is_an_attribute_of_its_root() -> None:
     spans = [{"span_id": "2", "parent_span_id": "1"}, {"span_id": "1", "parent_span_id": None}]
     child, root = expand_spans({"info": {"tags": {"k": "v"}}, "data": {"spans": spans}})

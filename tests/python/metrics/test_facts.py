@@ -20,7 +20,6 @@ TRUTH = "The Pier Account costs 9 euros a month, and the fee is waived from 2,50
         ("The Pier Account costs a fee by the month, which is waived.", "undecided facts_missing"),
         ("Cheques take long.", "undecided other_subject"),
         ("", "undecided no_text"),
-        (None, "undecided no_text"),
     ],
 )
 def test_facts_of_a_sentence(answer: str | None, expected: str) -> None:

@@ -52,14 +52,11 @@ def test_fields_are_read_from_verbalised_json(branch: Records) -> None:
     [
         # agreement is silent
         ("The branch offers free Wi-Fi and takes appointments.", []),
-        ("There is no cash desk.", []),
         ("It does not have a cash desk or street parking.", []),
         ("Garage parking is available, but street parking is not.", []),
         ("Whether there is wheelchair access is not specified.", []),
-        ("You can order take-out.", []),
         # contradiction
         ("The branch has a cash desk.", ["Branch cash desk: no"]),
-        ("WiFi is not available.", ["WiFi: yes"]),
         ("Wi-Fi, a cash desk and appointments are not offered.", ["Branch appointments: yes", "WiFi: yes"]),
         ("It has garage and street parking.", ["Customer parking street: no"]),
         ("It does not offer a cash desk and has no takeout.", ["Branch take out: yes"]),
@@ -70,7 +67,6 @@ def test_fields_are_read_from_verbalised_json(branch: Records) -> None:
         ("The ambience is quiet and modern.", ["Ambience modern: no"]),
         # of what is unknown neither may be said
         ("It has wheelchair access.", ["Wheelchair access: unknown"]),
-        ("There is no wheelchair access.", ["Wheelchair access: unknown"]),
     ],
 )  # fmt: skip
 def test_flags(branch: Records, sentence: str, expected: list[str]) -> None:
@@ -94,9 +90,7 @@ def test_a_word_that_can_mean_something_else_is_left_alone(branch: Records, sent
     [
         ("Open Monday to Tuesday from 9:00 AM to 5:00 PM.", True),
         ("Open Monday and Tuesday, 9 am - 5 pm, and on Saturdays from 10:00 until 14:00.", True),
-        ("On Saturday it is open from 10am to 2pm.", True),
         ("Open from 9:00 to 17:00.", True),
-        ("Open Monday to Tuesday from 9:00 AM to 6:00 PM.", False),
         ("Open every day from 9 am to 5 pm.", False),
         ("On Saturday it is open from 9:00 to 17:00.", False),
         ("Open from 9:00 to 18:00.", False),

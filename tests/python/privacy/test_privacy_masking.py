@@ -19,11 +19,9 @@ IBAN = "GB82 WEST 1234 5698 7654 32"
     [
         (CARD, "card", "****1111"),
         (IBAN, "iban", "****5432"),
-        ("219-09-9999", "ssn", "****99"),
         ("20-45-12", "sort_code", "****"),
         ("one two three four five six seven", "phone", "****"),
         ("Thelma Mitchell", "person", "[person]"),
-        ("jane@example.com", "email", "[email]"),
     ],
 )
 def test_masks_show_at_most_a_third(value: str, entity_type: str, masked: str) -> None:

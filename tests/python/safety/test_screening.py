@@ -27,9 +27,7 @@ def test_each_pattern_is_found(text, name):
     [
         "Can I ignore the letter about my overdraft?",
         "What rules apply to transfers abroad?",
-        "I forgot my PIN, what now?",
         "How do I show the instructions for the card reader?",
-        "Please repeat the payment.",
         "From now on I live abroad. Do I need a new account?",
         "",
     ],

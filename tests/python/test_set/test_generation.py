@@ -410,17 +410,9 @@ def test_a_reply_of_the_schema_is_read_also_inside_a_fence() -> None:
     [
         ("Sure! Here it is.", "simple_factual", "a reply must be JSON, got Sure! Here it is."),
         (f"Sure! {GOOD}", "simple_factual", "a reply must be JSON"),
-        ("[1]", "simple_factual", "is not of type 'object'"),
         ('{"queries": [], "note": 1}', "simple_factual", "'note' was unexpected"),
-        ('{"queries": []}', "simple_factual", "should be non-empty"),
         (GOOD.replace("easy", "tricky"), "simple_factual", "'tricky' is not one of"),
-        (GOOD.replace('"9 euros."', "9"), "simple_factual", "reference_answer: 9 is not of type 'string'"),
         (GOOD.replace('"9 euros."', '"See www.example.org"'), "simple_factual", "must hold no link"),
-        (
-            GOOD.replace('"query": ', '"text": '),
-            "simple_factual",
-            "'text'|'query'",
-        ),
         (GOOD, "yes_no", "must begin with Yes or No, got 9 euros."),
         (GOOD, "multiple_choice", r"must have options A\) B\) C\) and its answer name one"),
         (GOOD, "insufficient_context", "'9 euros.' is not of type 'null'"),

@@ -181,11 +181,6 @@ def test_another_test_set_is_not_overwritten_unasked(tmp_path: Path) -> None:
     assert [path.name for path in first.path.parent.iterdir()] == ["queries.jsonl"]
 
 
-def test_another_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a test set is a file \*\.jsonl, got"):
-        write_test_set(make_warehouse(tmp_path / "warehouse"), tmp_path / "q.csv")
-
-
 def test_hand_written_sets_keep_their_own_families(tmp_path: Path) -> None:
     queries = [QUERIES[0], QUERIES[2] | {"parent_query_id": "q2", "variant_type": "paraphrase", "source_group": "fees"}]
     extra = {"parent_query_id": None, "variant_type": None, "source_group": "fees"}
@@ -199,6 +194,8 @@ def test_hand_written_sets_keep_their_own_families(tmp_path: Path) -> None:
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="no warehouse at"):
         write_test_set(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"a test set is a file \*\.jsonl, got"):
+        write_test_set(tmp_path, tmp_path / "q.csv")
     warehouse = make_warehouse(tmp_path / "empty", [], [])
     with pytest.raises(ValueError, match=r"must hold queries, got none: `dbt build --select \+tag:test_set"):
         write_test_set(warehouse)
@@ -209,14 +206,11 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def test_command_line(tmp_path: Path, hcat: Hcat) -> None:
-    warehouse = make_warehouse(tmp_path / "warehouse")
     path = tmp_path / "answers" / "queries.jsonl"
-    command = ("test-set", "--warehouse", warehouse, "--output", path)
+    command = ("test-set", "--warehouse", make_warehouse(tmp_path / "warehouse"), "--output", path)
     printed = hcat(*command)
     assert "2: 1 keyboard, 1 omission" in printed
     assert f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}" in printed
-    hcat(*command)
-    make_warehouse(warehouse, QUERIES, [])
+    make_warehouse(tmp_path / "warehouse", QUERIES, [])
     assert "--replace" in hcat(*command, code=2)
     hcat(*command, "--replace")
-    assert len(read_jsonl(path)) == 3
