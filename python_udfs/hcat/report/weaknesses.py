@@ -43,6 +43,7 @@ TESTED: Final = ("fct_marginal_weaknesses", "fct_bivariate_weaknesses")
 FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
+RETESTS: Final = WORDS["weaknesses"]["retests"]
 
 CELLS: Final = QUERIES["cells"]
 
@@ -171,6 +172,7 @@ def _show_finding(row: Row) -> Row:
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "unit": "" if measurement == "mean_score" else " percentage points",
+        "retest": RETESTS.get(row["retest_result"], row["retest_result"]),
     }
 
 

@@ -11,7 +11,7 @@ from test_report import make_warehouse, parse
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
-from hcat.report.weaknesses import MEASUREMENTS, TEST_STATUSES
+from hcat.report.weaknesses import MEASUREMENTS, RETESTS, TEST_STATUSES
 
 METRIC = "groundedness_similarity__mean"
 
@@ -433,9 +433,10 @@ def test_every_status_of_the_contracts_has_words() -> None:
                 if values:
                     vocabularies[model["name"], column["name"]] = set(re.findall(r"'([^']*)'", values[1]))
     known = {
+        ("fct_findings", "retest_result"): set(RETESTS),
         ("fct_version_comparisons", "measurement"): set(MEASUREMENTS),
         ("fct_marginal_weaknesses", "test_status"): set(TEST_STATUSES),
     }
     for place, words in known.items():
         assert vocabularies.get(place, words) <= words, place
-    assert ("fct_marginal_weaknesses", "test_status") in vocabularies
+    assert ("fct_findings", "retest_result") in vocabularies
