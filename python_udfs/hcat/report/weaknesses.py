@@ -327,20 +327,16 @@ def _list_differences(cells: Sequence[Row]) -> Block:
         cells,
         len(cells),
         words={"measurement": MEASUREMENTS},
-        anchor=lambda row: _anchor("cell", row),
+        anchor=lambda row: to_anchor("cell", row["weakness_id"][:IDENTIFIER_CHARACTERS]),
     ) or blocks.absent(
         "No cell could be tested: too few clusters, no threshold, or no scores. The limits count the reasons."
     )
 
 
-def _anchor(kind: str, cell: Row) -> str:
-    return to_anchor(kind, cell["weakness_id"][:IDENTIFIER_CHARACTERS])
-
-
 def _name_segment(cell: Row) -> Any:
     dominated = f"‡ largest cluster {format_percent(cell['largest_cluster_share'])}" if cell["is_dominated"] else ""
-    back = blocks.small(blocks.link(_anchor("finding", cell), "finding"))
-    return blocks.lines(describe_segment(cell), back, blocks.small(dominated))
+    back = blocks.link(to_anchor("finding", cell["weakness_id"][:IDENTIFIER_CHARACTERS]), "finding")
+    return blocks.lines(describe_segment(cell), blocks.small(back), blocks.small(dominated))
 
 
 def show_difference(row: Row) -> Any:
