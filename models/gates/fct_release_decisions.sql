@@ -166,7 +166,7 @@ weeks as (
         case
             when status <> 'tested'
                 then 'Whether answers to users got worse over the weeks was not tested (' || replace(status, '_', ' ')
-                    || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
+                || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
             else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
                 || count_window || ' judged answers to users fail; before, '
                 || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('

@@ -112,8 +112,10 @@ changed as (
 counted as (
     {%- for part, own in {'refusals': [], 'flagged': counts[:1], 'changed': counts[1:]}.items() %}
     select
+        {%- for name in counts %}
+        {{ name if name in own else 'null' }} as {{ name }},
+        {%- endfor %}
         system, rate_kind, category, count_interactions, count_checked, count_clusters, count_found
-        {%- for name in counts %}, {{ name if name in own else 'null' }} as {{ name }}{% endfor %}
     from {{ part }}
     {{ 'union all' if not loop.last }}
     {%- endfor %}

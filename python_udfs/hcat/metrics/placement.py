@@ -194,7 +194,8 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
             continue
         neighbours, coverage = _weigh_neighbours(index, located, len(places.sentences))
         own = _find_sentences(item, places)
-        if not own and places.known.isdisjoint(item.matches):
+        # a cell or the first word of a sentence may have the name as a plain word
+        if not own and (places.known.isdisjoint(item.matches) or not places.words.isdisjoint(item.keys)):
             continue
         best_own, best_rival, rival = _compare(item, own, neighbours, candidates, places, said)
         displacement = (
@@ -202,7 +203,8 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
             - FREQUENCY_DISCOUNT * (math.log1p(len(own)) - 1)
             - LEAD_DISCOUNT * (0 in own)
         )
-        if rival and displacement > 0:
+        # where a rival fits no better, nothing speaks for it
+        if best_rival > best_own and displacement > 0:
             displacement = min(displacement, 1.0)
             displaced.append(f"{item.surface} instead of {rival}")
             worst[item.group] = max(worst[item.group], displacement)
