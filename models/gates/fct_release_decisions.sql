@@ -265,7 +265,7 @@ final as (
         if(application = 'unnamed', 'The assistant', application)
         || if(candidate = 'unnamed', '', ', candidate ' || candidate) || coalesce(' against ' || baseline, '') || ': '
         || replace(decision, '_', ' ') || '.' as headline,
-        replace(replace(
+        regexp_replace(replace(replace(
             case decision
                 when 'do_not_release' then stopping_reason
                 when 'not_decided'
@@ -278,7 +278,7 @@ final as (
                 else 'All ' || count_gates || ' gates pass' || {{ incomplete }}
             end || '.',
             ': failed.', '.'
-        ), ': failed; ', '; ') as reason,
+        ), ': failed; ', '; '), '; [0-9]+ of [0-9]+ answers are judged', '') as reason,
         coalesce(
             if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
             || if(release_population = 'test_set', 'the test set', 'users') || ' fail'

@@ -125,19 +125,18 @@ def test_exchanged_facts_are_among_the_answers_to_read_first(dbt: Dbt, tmp_path)
     texts = defaultdict(list)
     for row in read_lines(DEMO / "retrievals.jsonl"):
         texts[row["interaction_id"]].append(row["text"])
-    asked = {row["query_id"]: row for row in read_lines(DEMO / "queries.jsonl")}
+    asked = {row["query_id"]: row["text"] for row in read_lines(DEMO / "queries.jsonl")}
     right = {
-        asked[row["query_id"]]["text"]: row
+        asked[row["query_id"]]: row
         for row in read_lines(DEMO / "interactions.jsonl")
-        if row["recorded_fault"] == "none" and row["language"] == "en" and row["population"] == "test_set"
-        if asked[row["query_id"]]["expected_behaviour"] == "answer" and "A)" not in asked[row["query_id"]]["text"]
+        if (row["recorded_fault"], row["language"], row["population"]) == ("none", "en", "test_set")
     }
     calls, exchanged = [], set()
     for query, row in list(right.items())[:COUNT_NEWCOMER]:
         answer, context = row["answer"], texts[row["interaction_id"]]
         said = NUMBER.findall(answer)
-        others = [each for each in NUMBER.findall(" ".join(context)) if each not in NUMBER.findall(query) + said]
-        others = [each for each in others if said and len(each) == len(said[0])]
+        others = [each for each in NUMBER.findall(" ".join(context)) if said and len(each) == len(said[0])]
+        others = [each for each in others if each not in NUMBER.findall(query) + said]
         if others and len(calls) % 4 == 0 and len(exchanged) < COUNT_EXCHANGED:
             answer = answer.replace(said[0], others[0], 1)
             exchanged.add(row["interaction_id"])
