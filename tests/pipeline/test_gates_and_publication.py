@@ -186,14 +186,6 @@ def test_the_candidate_holds_the_scores_of_the_failed_build(bad: Build) -> None:
     assert "this page is of this build, and published/ is not" in of_copy["build"]
 
 
-def test_parquet_and_database_of_the_published_copy_agree(bad: Build) -> None:
-    folder = bad.warehouse / "published"
-    for path in folder.glob("*.parquet"):
-        counted = query(folder / "hcat.duckdb", f'select count(*) from "{path.stem}"')
-        assert counted == [(parquet.read_metadata(path).num_rows,)], path.stem
-    assert not list(folder.rglob(".*")), "a temporary file was left behind"
-
-
 def test_without_an_interaction_the_build_ends_with_the_cause_and_no_wall_of_gates(empty: Build) -> None:
     assert empty.exit_code == 1, empty.output
     assert "Traceback" not in empty.output

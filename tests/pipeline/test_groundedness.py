@@ -108,13 +108,8 @@ def test_sql_fuses_what_the_recipe_fits(built):
     check_fusion(*built, "compact")
 
 
-def test_faults_score_below_the_faithful_answer(built):
+def test_the_detail_names_the_deciding_sentence_and_what_spoke_against_it(built):
     build, _ = built
-    scores = dict(
-        build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
-    )
-    assert scores["faithful"] > scores["swapped"]
-    assert scores["faithful"] > scores["invented"]
     detail = dict(build.query("select interaction_id, detail from fct_evaluations where metric_name = 'groundedness'"))
     assert detail["swapped"].startswith("deciding sentence 0")
     assert "count_numbers_unsupported" in detail["swapped"]
