@@ -2,6 +2,8 @@
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}
+{%- set such_a_score = "'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name" %}
+{%- set its_score = "'Nobody rated the answer. Its score of ' || deciding.metric_name" %}
 {%- set who_rated %}
                 case deciding.rater_kind
                     when 'person' then 'People' when 'language_model' then 'A language model' when 'rule' then 'A rule'
@@ -122,17 +124,11 @@ explained as (
             when 'accepted_by_raters'
                 then {{ who_rated }} || ' rated the answer as '
                 || if(deciding.criterion = 'behaves', 'a right refusal.', deciding.criterion || '.')
-            when 'set_failed'
-                then 'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name || ' fail.'
-            when 'set_accepted'
-                then 'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name || ' pass.'
-            when 'set_undecided'
-                then 'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name
-                || ' fail or pass.'
-            when 'beyond_threshold'
-                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is beyond the limit.'
-            when 'within_threshold'
-                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is within the limit.'
+            when 'set_failed' then {{ such_a_score }} || ' fail.'
+            when 'set_accepted' then {{ such_a_score }} || ' pass.'
+            when 'set_undecided' then {{ such_a_score }} || ' fail or pass.'
+            when 'beyond_threshold' then {{ its_score }} || ' is beyond the limit.'
+            when 'within_threshold' then {{ its_score }} || ' is within the limit.'
             when 'no_threshold'
                 then 'Nobody rated the answer, and nobody decided a limit for ' || deciding.metric_name || '.'
             when 'no_deciding_scorer' then 'Nobody rated the answer, and no score is good enough to decide.'

@@ -118,17 +118,18 @@ compared as (
 
 -- the weeks of the verdict, and of a score that is shown; a series is of all applications together
 drift as (
-    select applications.application, measured.*
+    select applications.application, measured.*, metrics.is_deciding
     from applications
     cross join {{ ref_if_on(
         'drift', 'int_drift_measured',
         'part string, metric_name string, dimension string, segment string, status string, window_weeks bigint,'
-        ~ ' window_start date, is_drifting boolean, count_reference bigint, count_window bigint,'
+        ~ ' window_start date, reference_end date, is_drifting boolean, count_reference bigint, count_window bigint,'
         ~ ' value_reference double, value_window double, limit_value double, standard_error double,'
         ~ ' difference double, difference_lower double, difference_upper double'
     ) }} as measured
+    inner join {{ ref('hcat', 'dim_metrics') }} as metrics on measured.metric_name = metrics.metric_name
     where
-        measured.part = 'drift' and measured.metric_name in ('verdict', 'groundedness') and measured.status = 'tested'
+        measured.part = 'drift' and measured.metric_name in ('verdict', 'groundedness')
         and (select count(distinct others.application) from applications as others) = 1
 ),
 
@@ -139,7 +140,8 @@ worse as (
         'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) || ' rose by' as measured,
         difference, difference_lower, difference_upper, count_pairs || ' questions of both versions' as counted,
         -- as many show the target difference, and fewer a larger one
-        ceil(queries_needed * target_difference * target_difference / difference / difference)::bigint as count_needed
+        ceil(queries_needed * target_difference * target_difference / difference / difference)::bigint as count_needed,
+        '' as alarm_words
     from compared
     where dimension = 'topic' and difference < 0
     union all
@@ -148,21 +150,30 @@ worse as (
         if(metric_name = 'verdict', 'the share that fails rose by', 'the mean ' || metric_name || ' fell by')
             as measured,
         difference, difference_lower, difference_upper,
-        count_window || ' answers since ' || window_start as counted, null as count_needed
+        count_window || ' answers since ' || window_start as counted, null as count_needed,
+        if(
+            is_deciding, ', and an alarm takes ' || round(100 * limit_value * standard_error)::integer || ' points',
+            ', and a score that is not admitted raises no alarm'
+        ) as alarm_words
     from drift
     where dimension = 'topic' and difference_upper < 0
 ),
 
--- the longest window that was tested, where no alarm says it
+-- the longest window, where no alarm says it
 weeks as (
     select
         application,
-        'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of ' || count_window
-        || ' judged answers to users fail; before, ' || round(100 * (1 - value_reference))::integer || ' % of '
-        || count_reference || '. The difference (' || round(-100 * difference_upper)::integer || ' to '
-        || round(-100 * difference_lower)::integer || ' points) raises no alarm, which takes '
-        || round(100 * limit_value * standard_error)::integer || ' points.'
-            as compared_words
+        case
+            when status <> 'tested'
+                then 'Whether answers to users got worse over the weeks was not tested (' || replace(status, '_', ' ')
+                || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
+            else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
+                || count_window || ' judged answers to users fail; before, '
+                || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('
+                || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
+                || ' points) raises no alarm, which takes ' || round(100 * limit_value * standard_error)::integer
+                || ' points; what changed up to ' || reference_end || ' raises none.'
+        end as compared_words
     from drift
     where metric_name = 'verdict' and dimension = 'all'
     qualify row_number() over (partition by application order by window_weeks desc) = 1
@@ -175,7 +186,7 @@ topics as (
         'The topic that got worse most is ' || segment || ': ' || measured || ' '
         || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
         || round(-100 * difference_lower)::integer || ', ' || counted || ')'
-        || if(is_shown, '', '; one of several topics may do so by chance')
+        || if(is_shown, '', '; one of several topics may do so by chance' || alarm_words)
         || coalesce('. About ' || case when not is_shown then count_needed end || ' questions would show it', '') || '.'
             as worst_topic
     from worse
@@ -254,7 +265,7 @@ final as (
         if(application = 'unnamed', 'The assistant', application)
         || if(candidate = 'unnamed', '', ', candidate ' || candidate) || coalesce(' against ' || baseline, '') || ': '
         || replace(decision, '_', ' ') || '.' as headline,
-        regexp_replace(
+        regexp_replace(replace(replace(
             case decision
                 when 'do_not_release' then stopping_reason
                 when 'not_decided'
@@ -265,9 +276,9 @@ final as (
                 when 'go_with_conditions'
                     then coalesce(condition_reason, {{ no_rater }} || ': scores decide')
                 else 'All ' || count_gates || ' gates pass' || {{ incomplete }}
-            end,
-            ': failed$', ''
-        ) || '.' as reason,
+            end || '.',
+            ': failed.', '.'
+        ), ': failed; ', '; '), '; [0-9]+ of [0-9]+ answers are judged', '') as reason,
         coalesce(
             if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
             || if(release_population = 'test_set', 'the test set', 'users') || ' fail'

@@ -92,16 +92,22 @@ final as (
         failure_rate as value,
         failure_rate_lower as value_lower,
         failure_rate_upper as value_upper,
-        -- of few clusters nothing is decided; what has no verdict is not counted
-        if(is_small, count_clusters, if(method = 'verdicts', count_judged, count_interactions)) as n,
-        case when dimension <> 'all' then dimension || ' ' || segment end as found_in
+        -- of few clusters nothing is decided; what nobody and no score judged is not counted
+        if(is_small, count_clusters, count_judged) as n,
+        nullif(concat_ws(
+            '; ', if(dimension <> 'all', 'the worst is ' || dimension || ' ' || segment, null),
+            if(
+                count_judged < count_interactions,
+                count_judged || ' of ' || count_interactions || ' answers are judged', null
+            )
+        ), '') as note
     from worst
     union all
     select
         gate_name,
         null as application,
         value, value_lower, value_upper, n,
-        null as found_in
+        null as note
     from accepted
 )
 

@@ -168,7 +168,9 @@ drifting_series as (
             when drift.is_drifting then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
         end) as value,
         count(distinct case
-            when drift.status = 'tested' then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
+            -- a score that may not decide never alarms
+            when drift.status = 'tested' and coalesce(metrics.is_deciding, drift.metric_name is null)
+                then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
         end) as n
     from gates
     inner join {{ ref_if_on(
@@ -182,6 +184,7 @@ drifting_series as (
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
+    left join {{ ref('hcat', 'dim_metrics') }} as metrics on drift.metric_name = metrics.metric_name
     where gates.measurement in ('count_drifting_series', 'count_drifting_mixes')
     group by gates.gate_name
 ),
@@ -262,7 +265,7 @@ final as (
         coalesce(
             barred.bar,
             decisions.decision_note,
-            'the worst is ' || failures.found_in,
+            failures.note,
             metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold

@@ -176,29 +176,14 @@ def test_the_published_scores_are_those_of_the_last_passing_build(
     assert len(published["fct_interactions"]) == COUNT_GOOD
 
 
-def test_the_published_gates_and_ledger_show_the_failed_build(bad: Build) -> None:
-    database = bad.warehouse / "published" / "hcat.duckdb"
-    assert query(database, "select is_passing from dim_runs order by build_number") == [(True,), (False,)]
-    verdicts = query(
-        database,
-        "select verdict from fct_threshold_gates inner join dim_runs using (run_id)"
-        " where gate_name = 'answers_present' order by dim_runs.build_number",
-    )
-    assert verdicts == [("passed",), ("failed",)]
-
-
 def test_the_candidate_holds_the_scores_of_the_failed_build(bad: Build) -> None:
     folder = bad.warehouse / "published" / "candidate"
     assert query(folder / "hcat.duckdb", "select count(*) from fct_interactions") == [(COUNT_GOOD + COUNT_BLANK,)]
     assert parquet.read_metadata(folder / "fct_interactions.parquet").num_rows == COUNT_GOOD + COUNT_BLANK
-
-
-def test_parquet_and_database_of_the_published_copy_agree(bad: Build) -> None:
-    folder = bad.warehouse / "published"
-    for path in folder.glob("*.parquet"):
-        counted = query(folder / "hcat.duckdb", f'select count(*) from "{path.stem}"')
-        assert counted == [(parquet.read_metadata(path).num_rows,)], path.stem
-    assert not list(folder.rglob(".*")), "a temporary file was left behind"
+    # and a page of the published copy is of that build alone
+    of_copy, own = (dict(summarise(bad.warehouse / name)) for name in ("published", ""))
+    assert of_copy["interactions"] == own["interactions"]
+    assert "this page is of this build, and published/ is not" in of_copy["build"]
 
 
 def test_without_an_interaction_the_build_ends_with_the_cause_and_no_wall_of_gates(empty: Build) -> None:

@@ -1,11 +1,13 @@
 """Entailment in a build: SQL fuses what the recipe fitted, evidence is what decided, and nothing is scored twice."""
 
 import csv
+import re
 import sys
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from builds import REPOSITORY, SCORES, Dbt, copy_build, write_lines
+from builds import DEMO, REPOSITORY, SCORES, Dbt, copy_build, read_lines, write_lines
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
@@ -32,6 +34,11 @@ ANSWERS = {
     "negated": "Hello! The Harbour account does not cost 5 euros a month. I hope this helps!",
     "greeting": "Hello! How can I help you?",
 }
+
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+#: Answers of a newcomer's log, those that say another number, and how many of these must be among the ten to read.
+COUNT_NEWCOMER, COUNT_EXCHANGED, LEAST_FOUND = 100, 8, 7
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +106,34 @@ def check_fusion(build, query, setting):
 
 def test_sql_fuses_what_the_recipe_fits(built):
     check_fusion(*built, "compact")
+
+
+def test_exchanged_facts_are_among_the_answers_to_read_first(dbt: Dbt, tmp_path):
+    """A newcomer's log without labels: right answers of the demo, of which some say another number of their texts."""
+    texts = defaultdict(list)
+    for row in read_lines(DEMO / "retrievals.jsonl"):
+        texts[row["interaction_id"]].append(row["text"])
+    asked = {row["query_id"]: row["text"] for row in read_lines(DEMO / "queries.jsonl")}
+    right = {
+        asked[row["query_id"]]: row
+        for row in read_lines(DEMO / "interactions.jsonl")
+        if (row["recorded_fault"], row["language"], row["population"]) == ("none", "en", "test_set")
+    }
+    calls, exchanged = [], set()
+    for query, row in list(right.items())[:COUNT_NEWCOMER]:
+        answer, context = row["answer"], texts[row["interaction_id"]]
+        said = NUMBER.findall(answer)
+        others = [each for each in NUMBER.findall(" ".join(context)) if said and len(each) == len(said[0])]
+        others = [each for each in others if each not in NUMBER.findall(query) + said]
+        if others and len(calls) % 4 == 0 and len(exchanged) < COUNT_EXCHANGED:
+            answer = answer.replace(said[0], others[0], 1)
+            exchanged.add(row["interaction_id"])
+        calls.append({"id": row["interaction_id"], "question": query, "answer": answer, "contexts": context})
+    write_lines(tmp_path / "logs" / "calls.jsonl", calls)
+    build = dbt(f"{SCORES} +fct_verdicts", tmp_path / "logs", tmp_path / "warehouse", encoder="packaged")
+    assert build.exit_code == 0, build.output
+    to_read = {each for (each,) in build.query("select interaction_id from fct_verdicts where reading_rank <= 10")}
+    assert len(to_read & exchanged) >= LEAST_FOUND
 
 
 def test_a_sentence_that_says_the_opposite_is_contradicted(built):

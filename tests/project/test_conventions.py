@@ -94,7 +94,7 @@ NUMBERS_OF_FILES = {
     "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
     "bucket_characters": ({"5000", "100000000"}, "characters that are gathered at once, and few of them in tests"),
     "bounded_log_odds": ({"8"}, "the log odds beyond which labels taught nothing"),
-    "revision_of": ({"2", "3", "9"}, "revisions of rules"),
+    "revision_of": ({"2", "3", "10"}, "revisions of rules"),
     "without_noise": ({"5"}, "decimals that do not depend on the batch"),
     "window_characters": ({"800"}, "characters that fit the encoder"),
     "toxic_probability": ({"0.5"}, "where the error rates of toxicity were measured"),

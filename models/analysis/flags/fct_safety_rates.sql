@@ -1,5 +1,6 @@
 -- Refusals are held against what was expected, flags are counted by rule, and variants are compared with their parent
 -- query.
+{%- set counts = ['count_found_answered', 'count_refused', 'count_leaks', 'count_judged', 'count_turned_wrong'] %}
 with interactions as (
     select
         interaction_id, query_id, cluster_id, system,
@@ -12,14 +13,6 @@ with interactions as (
 queries as (
     select query_id, parent_query_id from {{ ref('hcat', 'dim_queries') }}
     where parent_query_id is not null
-),
-
-flags as (
-    select interaction_id, flag_name, is_flagged from {{ ref('hcat', 'int_query_flags') }}
-),
-
-variant_types as (
-    select variant_type, meaning from {{ seed('test_variant_types') }}
 ),
 
 correctness as (
@@ -64,7 +57,7 @@ flagged as (
         count(*) filter (where flags.is_flagged) as count_found,
         count(*) filter (where flags.is_flagged and interactions.is_answered and not interactions.is_refusal)
             as count_found_answered
-    from flags
+    from {{ ref('hcat', 'int_query_flags') }} as flags
     inner join interactions on flags.interaction_id = interactions.interaction_id
     group by interactions.system, flags.flag_name
 ),
@@ -117,11 +110,15 @@ changed as (
 ),
 
 counted as (
-    select system, rate_kind, category, count_interactions, count_checked, count_clusters, count_found from refusals
-    union all
-    select system, rate_kind, category, count_interactions, count_checked, count_clusters, count_found from flagged
-    union all
-    select system, rate_kind, category, count_interactions, count_checked, count_clusters, count_found from changed
+    {%- for part, own in {'refusals': [], 'flagged': counts[:1], 'changed': counts[1:]}.items() %}
+    select
+        {%- for name in counts %}
+        {{ name if name in own else 'null' }} as {{ name }},
+        {%- endfor %}
+        system, rate_kind, category, count_interactions, count_checked, count_clusters, count_found
+    from {{ part }}
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
 ),
 
 shared as (
@@ -133,11 +130,6 @@ select {{ columns_of_contract({
     'safety_rate_id': "md5(concat_ws('|', shared.system, shared.rate_kind, shared.category))",
     'meaning': "case when shared.rate_kind = 'behaviour_changed' then " ~ named('variant_types.meaning') ~ ' end',
     'error_source': 'rules.error_source',
-    'count_found_answered': 'flagged.count_found_answered',
-    'count_refused': 'changed.count_refused',
-    'count_leaks': 'changed.count_leaks',
-    'count_judged': 'changed.count_judged',
-    'count_turned_wrong': 'changed.count_turned_wrong',
     'share_found_lower': wilson_bound('shared.share_found', 'shared.count_clusters', 'lower'),
     'share_found_upper': wilson_bound('shared.share_found', 'shared.count_clusters', 'upper'),
     'threshold': 'rules.threshold',
@@ -145,15 +137,6 @@ select {{ columns_of_contract({
     'missed_share': 'rules.missed_share',
 }, of='shared') }}
 from shared
-left join flagged
-    on
-        shared.system = flagged.system
-        and shared.rate_kind = flagged.rate_kind
-        and shared.category = flagged.category
-left join {{ seed('query_flag_rules') }} as rules on flagged.category = rules.flag_name
-left join changed
-    on
-        shared.system = changed.system
-        and shared.rate_kind = changed.rate_kind
-        and shared.category = changed.category
-left join variant_types on changed.category = variant_types.variant_type
+left join {{ seed('query_flag_rules') }} as rules
+    on shared.rate_kind = 'flag_raised' and shared.category = rules.flag_name
+left join {{ seed('test_variant_types') }} as variant_types on shared.category = variant_types.variant_type

@@ -1,7 +1,7 @@
 -- The table fct_evaluations must have a row for each of them.
 {%- set inputs = [
     'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
-    'cut_off', 'encoder'
+    'cut_off', 'encoder', 'expectation'
 ] %}
 {%- set missing = [
     ('not interactions.has_query and metrics.needs_query', 'query text'),
@@ -26,7 +26,8 @@
     ),
     ('not text_classifiers.has_toxicity and metrics.needs_toxicity', 'toxicity model'),
     ('not text_classifiers.has_sentiment and metrics.needs_sentiment', 'sentiment model'),
-    ('not cut_off.has_cut_off and metrics.needs_cut_off', 'cut-off decision')
+    ('not cut_off.has_cut_off and metrics.needs_cut_off', 'cut-off decision'),
+    ('not interactions.is_prepared and metrics.needs_expectation', 'whether the query is due an answer')
 ] %}
 -- A retrieved passage is missing too where it was rejected or has no text: a score against the other passages would
 -- blame the answer for what the logs lack.

@@ -126,8 +126,9 @@ class Warehouse:
 #: Name of the database file of a warehouse, and of every copy that is published from it.
 DATABASE_FILE: Final = "hcat.duckdb"
 
-#: Where the last build is read, first found first. After a build on Apache Spark there is only what it published.
-_DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABASE_FILE))
+#: Where the last build is read, first found first: a published copy has it whole as candidate, and its own scores may
+#: be of an earlier build. After a build on Apache Spark there is only what it published.
+_DATABASES: Final = tuple(Path(folder, DATABASE_FILE) for folder in ("candidate", "", "published/candidate"))
 
 
 def as_place(warehouse: Path | Place) -> Place:

@@ -146,8 +146,8 @@ def _describe_findings(
 
 
 _SHOWN_OF_FINDINGS: Final = (
-    "finding_id", "anchor", "kind", "confirmation", "segment", "cost", "measurement", "status", "severity", "owner",
-    "note", "difference", "interval", "unit", "retest", "first_seen", "last_seen", "page_rank", "labels", "counts",
+    "finding_id", "kind", "confirmation", "segment", "cost", "measurement", "status", "severity", "owner", "note",
+    "difference", "interval", "unit", "retest", "page_rank", "labels", "counts",
 )  # fmt: skip
 
 

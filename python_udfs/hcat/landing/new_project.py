@@ -45,7 +45,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     catalogue = read_catalogue(find_seed(source, "metric_catalog"))
     if logs is None:
         # gates that need answers alone, and no module that has to wait for something
-        inputs: Mapping[str, int] = {"interactions": 1, "query": 1, "answer": 1}
+        inputs: Mapping[str, int] = {"interactions": 1, "query": 1, "answer": 1, "weeks": 0}
         profile, reason = "standard", "nothing is known of the logs yet"
         modules: dict[str, bool] = {}
         metrics = {metric["metric_name"] for metric in catalogue if LANGUAGE_MODEL not in metric["inputs"]}
@@ -71,6 +71,8 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         for row in possible
         # who asks is known from the first build on
         if row["measurement"] in _RULES["measurements"] and row["dimension"] != "population"
+        for each, least in [_RULES["measurements"][row["measurement"]]]
+        if inputs[each] >= least
         # enough of what a gate measures
         if all(map(inputs.get, names.get(row["metric_name"], set())))
         if families.get(row["metric_name"]) not in left_out

@@ -7,7 +7,7 @@ context:
   v_w = log(1 + N / n_w) / (1 + d(w, m) / H). Rare words and words close to m count most. N is the number of context
   sentences, n_w the number of those with w, and d(w, m) the number of words between w and m.
 - near(w, o) = 1 / (1 + d(w, o) / H) in the sentence of o, a constant in the two sentences on either side, and 0
-  elsewhere.
+  elsewhere. Another cell of a row has a constant too: the name of the next column is no neighbour of a value.
 - displacement = coverage x (best fit of a rival - best fit of m itself) - F (log(1 + n_m) - 1) - L, at least 0. L
   applies only if the first context sentence has m. Coverage is the share of the word weight of the sentence that the
   context has: nothing can be said of a sentence in other words. The terms with F and L are for the subject of a text,
@@ -15,6 +15,7 @@ context:
 
 A rival is a mention of the same kind (:mod:`hcat.language.kinds`) that is not in the sentence. Fields of one record are
 not compared, because all of them speak of one thing, nor are days of the week: they are ranges more often than places.
+The name of a column stands over every row, and no row has it in the place of a value.
 A mention that the context does not have at all is unsupported (:mod:`hcat.metrics.support`) and not displaced.
 """
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +40,9 @@ HALVING_DISTANCE: Final = 6.0
 NEAR_BESIDE: Final = (0.4, 0.25)
 """near(w, o) in the sentences one and two away from the sentence of o."""
 
+NEAR_IN_ROW: Final = 0.7
+"""near(w, o) in another cell of the row of o: more than in another row, and less than beside it."""
+
 FREQUENCY_DISCOUNT: Final = 0.1
 """F: discount on the displacement of a mention that many context sentences have."""
 
@@ -49,6 +54,7 @@ MAXIMUM_PLACES: Final = 400
 
 _NUMBER, _ENTITY = "number", "entity"
 _FIELD = re.compile(r"[^\W\d_a-z][^:.;,]{0,60}: \S")
+_COLUMN = re.compile(r"(?:^|; )([^:;]{1,60}): ")
 
 
 #: Context sentence -> positions in it, in order.
@@ -74,6 +80,9 @@ class Placed(NamedTuple):
     items: tuple[_Item, ...]
     is_field: bool
     has_mention: bool
+    #: Keys of the names in the names of its columns, and the cell of each item; none in prose.
+    columns: frozenset[str]
+    cells: tuple[int, ...]
 
 
 class Displacement(NamedTuple):
@@ -103,7 +112,17 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
         if not taken[mention.start]
     ]
     found.sort(key=itemgetter(0, 1))
-    return Placed(tuple([item for _, _, item in found]), _FIELD.match(text) is not None, has_mention)
+    is_field = _FIELD.match(text) is not None
+    columns = {
+        key
+        for column in _COLUMN.finditer(text if is_field and has_mention else "")
+        for start, _, item in found
+        if item.group == _ENTITY and column.start(1) <= start < column.end(1)
+        for key in item.keys
+    }
+    breaks = [each.start() for each in re.finditer("; ", text)] if is_field else []
+    cells = tuple([bisect(breaks, start) for start, _, _ in found]) if breaks else ()
+    return Placed(tuple([item for _, _, item in found]), is_field, has_mention, frozenset(columns), cells)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,6 +146,8 @@ class Places:
     words: frozenset[str] = frozenset()
     #: Keys and parts of the numbers and names of the query, which an answer may repeat.
     known: frozenset[str] = frozenset()
+    #: Keys of names in the names of columns.
+    columns: frozenset[str] = frozenset()
 
     @classmethod
     def from_sentences(
@@ -151,7 +172,8 @@ class Places:
                     if asked is None or key in asked:
                         positions.setdefault(key, {}).setdefault(number, []).append(position)
         known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
-        return cls(tuple(sentences), positions, mentions, frozenset(words), known)
+        columns = frozenset(key for each in sentences for key in each.columns)
+        return cls(tuple(sentences), positions, mentions, frozenset(words), known, columns)
 
 
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
@@ -168,11 +190,12 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
         words={key for item in sentence.items for key in item.matches},
     )
     for index, item in enumerate(sentence.items):
-        if not item.group or item.kind == WEEKDAY:
+        if not item.group or item.kind == WEEKDAY or not places.columns.isdisjoint(item.keys):
             continue
         neighbours, coverage = _weigh_neighbours(index, located, len(places.sentences))
         own = _find_sentences(item, places)
-        if not own and places.known.isdisjoint(item.matches):
+        # a cell or the first word of a sentence may have the name as a plain word
+        if not own and (places.known.isdisjoint(item.matches) or not places.words.isdisjoint(item.keys)):
             continue
         best_own, best_rival, rival = _compare(item, own, neighbours, candidates, places, said)
         displacement = (
@@ -180,7 +203,8 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
             - FREQUENCY_DISCOUNT * (math.log1p(len(own)) - 1)
             - LEAD_DISCOUNT * (0 in own)
         )
-        if rival and displacement > 0:
+        # where a rival fits no better, nothing speaks for it
+        if best_rival > best_own and displacement > 0:
             displacement = min(displacement, 1.0)
             displaced.append(f"{item.surface} instead of {rival}")
             worst[item.group] = max(worst[item.group], displacement)
@@ -280,7 +304,7 @@ def _compare(
             if not is_own and not _is_rival(item, other, said, places, are_both_fields):
                 continue
             beside = beside or _sum_beside(neighbours, number)
-            fit = _fit(neighbours, beside, number, position)
+            fit = _fit(neighbours, beside, number, position, places.sentences[number].cells)
             if is_own:
                 best_own = max(best_own, fit)
             elif fit > best_rival:
@@ -309,7 +333,9 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
         return False
     if item.group == _NUMBER:
         return True
-    if are_both_fields or (other.parts and said.parts.issuperset(other.parts)):
+    if are_both_fields or not places.columns.isdisjoint(other.keys):
+        return False
+    if other.parts and said.parts.issuperset(other.parts):
         return False
     words = other.parts or other.keys
     if said.words.issuperset(words):
@@ -331,11 +357,14 @@ def _sum_beside(neighbours: Neighbours, number: int) -> list[float]:
     return nearness
 
 
-def _fit(neighbours: Neighbours, beside: Sequence[float], number: int, position: int) -> float:
+def _fit(neighbours: Neighbours, beside: Sequence[float], number: int, position: int, cells: Sequence[int]) -> float:
     """Return how well the words around an occurrence match the words around the mention, 0 to 1."""
     total = 0.0
     for (weight, where), near in zip(neighbours, beside, strict=True):
         positions = where.get(number)
+        if positions and cells:
+            near = max(near, NEAR_IN_ROW)
+            positions = [each for each in positions if cells[each] == cells[position]]
         if positions:
             distance = max(min([abs(each - position) for each in positions]), 1) - 1
             near = max(near, 1 / (1 + distance / HALVING_DISTANCE))

@@ -39,7 +39,7 @@ MEASURED: Final[Mapping[str, _Said]] = {
     "version_difference": _Said("the share that passes{metric} is {value} that of the version before", "points"),
     "robustness": _Said("{value} of the right answers stay right in other words, in the worst system", "%"),
     "count_drifting_series": _Said(
-        "the latest weeks of {value} of {n} series of scores left their reference", subject="drift of scores"
+        "the latest weeks of {value} of {n} series that may alarm left their reference", subject="drift of scores"
     ),
     "count_drifting_mixes": _Said(
         "in the latest weeks the mix of questions changed in {value} of {n} dimensions",

@@ -11,7 +11,6 @@ from hcat.report.blocks import Gap, Section
 #: Metrics of an input that are named; the others are counted.
 MAXIMUM_METRICS = 4
 
-
 #: Name of an input, and how it is given. The first are words of `requires` in the catalogue of metrics.
 INPUTS: Mapping[str, tuple[str, str]] = {
     "query": ("query texts", "query_text of the interactions, or queries"),
@@ -22,6 +21,7 @@ INPUTS: Mapping[str, tuple[str, str]] = {
         "relevance judgements or source chunks",
         "relevance_judgements, or source_chunk_ids of the queries, and chunk ids in the retrievals",
     ),
+    "expectation": ("what queries are due", "expected_behaviour or reference_answer of the queries"),
     "samples": ("several answers to the same query", "one system answers a query again, with another sample_index"),
     "ratings": ("ratings", "hcat labels export writes a sheet, raters fill it in, hcat labels import reads it"),
     "documents": ("documents of the knowledge base", "documents, chunks or a corpus in the logs"),

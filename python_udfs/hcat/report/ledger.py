@@ -171,4 +171,4 @@ def _judge(run: Row | None, gates: Mapping[str, Any]) -> tuple[str, str, str]:
         return "Not published", "failed", f"{told} earlier build. Run it again."
     errors = run["count_error_gates_not_passing"]
     stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
-    return "Failed", "failed", f"{share}: {others}. {stopping}: published/ got no scores of this build."
+    return "Failed", "failed", f"{share}: {others}. {stopping}: this page is of this build, and published/ is not."

@@ -34,7 +34,7 @@ from fct_bivariate_weaknesses
 -- query: list_findings
 -- What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
 -- metric. The lower bound of the difference gives what it costs at least.
-with findings as ({findings}),
+with findings as (select * from fct_findings),
 
 cells as (
     select marginal_weakness_id as cell_id, measurement, count_scored, count_interactions from fct_marginal_weaknesses
@@ -613,12 +613,17 @@ order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first,
 -- query: list_to_read
 -- One answer of each question; answers whose rating is a rule's have no score of their own.
 with scored as (
-    select evaluations.interaction_id,
-        any_value(evaluations.raw_score order by not metrics.is_deciding, evaluations.metric_name) as raw_score
+    select evaluations.interaction_id, evaluations.raw_score,
+        case
+            when evaluations.is_failing then 'The texts support it little'
+            when not evaluations.is_failing then 'Nothing stands out: its score is within the limit'
+            else 'Its score is low among those of all answers'
+        end as standing
     from fct_evaluations as evaluations
     inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    where metrics.criterion = 'faithfulness'
-    group by evaluations.interaction_id
+    where metrics.criterion = 'faithfulness' and evaluations.raw_score is not null
+    qualify row_number() over (
+        partition by evaluations.interaction_id order by not metrics.is_deciding, evaluations.metric_name) = 1
 ),
 
 equal as (
@@ -647,7 +652,7 @@ select
     concat_ws(' ',
         case when verdicts.decided_by not in ('threshold', 'prediction_set', 'none') then verdicts.verdict_reason end,
         case
-            when verdicts.decided_by <> 'rule' then coalesce(nullif(clues.clue, ''), 'The texts support it little') || '.'
+            when verdicts.decided_by <> 'rule' then coalesce(nullif(clues.clue, ''), scored.standing) || '.'
         end
     ) as reason,
     left(clues.sentence_text, $sentence_characters) as sentence_text,

@@ -22,8 +22,6 @@ from hcat.report.showing import (
 )
 from hcat.report.words import QUERIES, WORDS
 
-MARGINAL: Final = "fct_marginal_weaknesses"
-BIVARIATE: Final = "fct_bivariate_weaknesses"
 #: Cells in the table of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
@@ -40,7 +38,7 @@ MAXIMUM_OVERLAPS: Final = 3
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
 #: What the tests of weakness are read from.
-TESTED: Final = (MARGINAL, BIVARIATE)
+TESTED: Final = ("fct_marginal_weaknesses", "fct_bivariate_weaknesses")
 #: Below it a weak cell says how many documents it is about.
 FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
@@ -89,34 +87,14 @@ group by metric_name
 order by metric_name
 """
 
-# Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
-WEAK_CELLS: Final = f"""
-select
-    weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
-    second_segment, difference, difference_lower, difference_upper, count_needed_to_confirm,
-    null::varchar as severity, weakness_id as leading_finding_id, null::varchar as labels_say,
-    null::varchar as common_fault,
-    row_number() over (order by difference desc, weakness_id) as page_rank, null::varchar[] as example_interaction_ids,
-    null::double as failed_answers_a_week,
-    'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
-    null::varchar as owner, null::varchar as note, null::double as new_difference,
-    null::bigint as count_new_interactions, null::varchar as confirmed_on, null::bigint as count_second_clusters,
-    null::varchar as retest_result,
-    built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
-from ({CELLS})
-left join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built on true
-where is_weak and metric_name in (select metric_name from dim_metrics where is_deciding)
-"""
-
 
 def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section:
     """Return the weakest segments, causes of failures and conversations."""
-    findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
     shown = {
         "maximum": MAXIMUM_DIFFERENCES,
         "minimum": MINIMUM_DIFFERENCES,
-        "keys": [row["key"] for row in findings or ()],
+        "keys": [row["key"] for row in claims["findings"] or ()],
     }
     cells = source.rows(LIST_TESTED, TESTED, **shown)
     causes = blocks.query(
@@ -134,8 +112,8 @@ def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section
         causes,
         *describe_conversations(source),
         gaps=[
-            blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
-            findings is None and blocks.lacks_mart(source, "fct_findings", "The register of findings"),
+            blocks.lacks_mart(source, TESTED[0], "Tests of weakness"),
+            blocks.lacks_mart(source, "fct_findings", "The register of findings"),
             blocks.lacks_mart(
                 source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
             ),
@@ -146,19 +124,11 @@ def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:
-    """Return counts of tests, and the findings as the first page shows them; None in a warehouse without a register."""
+    """Return counts of tests, and the findings as the first page shows them; None without a register of findings."""
     tests = source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"])
-    has_register = "fct_findings" not in source.switched_off
-    if has_register and not source.has("fct_findings"):
+    if not source.has("fct_findings"):
         return {"findings": None, "tests": tests}
-    query = QUERIES["list_findings"].format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
-    reads = [
-        *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
-        *TESTED,
-        "fct_interactions",
-        "dim_runs",
-    ]
-    rows = source.rows(query, reads)
+    rows = blocks.read(source, "list_findings")
     return {"findings": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]], "tests": tests}
 
 
@@ -203,8 +173,6 @@ def _show_finding(row: Row) -> Row:
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "unit": "" if measurement == "mean_score" else " percentage points",
         "retest": RETESTS.get(row["retest_result"], row["retest_result"]),
-        "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
-        "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
     }
 
 
@@ -268,6 +236,8 @@ def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str)
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
         told = "No tested segment is shown to be weak" if has_tests else "No segment could be tested"
+        if claims["findings"] is None:
+            told = "The module findings is off, and keeps no register: no segment is called weak here"
         return [
             blocks.paragraph(
                 f"{told} by a score that may decide. That proves no strength: read the answers above. {more}".strip()
@@ -357,20 +327,16 @@ def _list_differences(cells: Sequence[Row]) -> Block:
         cells,
         len(cells),
         words={"measurement": MEASUREMENTS},
-        anchor=lambda row: _anchor("cell", row),
+        anchor=lambda row: to_anchor("cell", row["weakness_id"][:IDENTIFIER_CHARACTERS]),
     ) or blocks.absent(
         "No cell could be tested: too few clusters, no threshold, or no scores. The limits count the reasons."
     )
 
 
-def _anchor(kind: str, cell: Row) -> str:
-    return to_anchor(kind, cell["weakness_id"][:IDENTIFIER_CHARACTERS])
-
-
 def _name_segment(cell: Row) -> Any:
     dominated = f"‡ largest cluster {format_percent(cell['largest_cluster_share'])}" if cell["is_dominated"] else ""
-    back = blocks.small(blocks.link(_anchor("finding", cell), "finding"))
-    return blocks.lines(describe_segment(cell), back, blocks.small(dominated))
+    back = blocks.link(to_anchor("finding", cell["weakness_id"][:IDENTIFIER_CHARACTERS]), "finding")
+    return blocks.lines(describe_segment(cell), blocks.small(back), blocks.small(dominated))
 
 
 def show_difference(row: Row) -> Any:

@@ -73,6 +73,16 @@ def test_fields_of_one_record_have_no_place() -> None:
     assert find("La Casa is owned in Santa Barbara by Pat Green.", *record) == Displacement(0.0, 0.0, ())
 
 
+def test_a_cell_stands_in_its_row_and_under_its_column() -> None:
+    rows = [
+        f"Country: {name}; Daily allowance: {day} EUR; Hotel limit: {night} EUR."
+        for name, day, night in (("Denmark", 62, 165), ("Poland", 38, 110), ("Norway", 71, 190))
+    ]
+    table = ("Country, Daily allowance, Hotel limit.", *rows)
+    assert find("The daily allowance for Norway is 71 EUR.", *table) == Displacement(0.0, 0.0, ())
+    assert find("In Poland the hotel limit is 165 EUR.", *table).displaced == ("165 EUR instead of 110 EUR",)
+
+
 def test_a_name_that_the_text_is_about_may_be_meant_everywhere() -> None:
     swapped = "Anton Weber leads the retail bank."
     rare = find(swapped, *PEOPLE)

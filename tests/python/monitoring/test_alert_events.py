@@ -151,7 +151,9 @@ def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> No
         )
     ]
     taken_up = [finding(finding_id=name, status=name) for name in ("accepted", "in_progress")]
-    publish(tmp_path, [passing()], [], [finding(), marginal, *suspected, *taken_up])
+    # one of each hole
+    explained = finding(finding_id="dead", leading_finding_id="f00d")
+    publish(tmp_path, [passing()], [], [finding(), explained, marginal, *suspected, *taken_up])
     alerted = send(tmp_path)
     texts = dict(zip(server.titles(), [payload["text"].splitlines() for payload in server.received], strict=True))
     assert texts.keys() == {
@@ -182,7 +184,7 @@ def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
     assert said["published copy"] == str(tmp_path / "published" / "hcat.duckdb")
     assert said["gates"] == "1 of build run_1, 2026-11-20 02:30 UTC: 1 do not pass"
     assert said["drift"] == "not looked at: the copy has no fct_metric_drift.leading_drift_id"
-    assert said["findings"] == "not looked at: the copy has no fct_findings.leading_finding_id"
+    assert said["findings"] == "not looked at: the copy has no fct_findings.page_rank"
     assert len(server.received) == 1
 
 

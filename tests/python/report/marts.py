@@ -96,6 +96,7 @@ def finding(**changes: Any) -> dict[str, Any]:
         "finding_id": "f00d",
         "kind": "confirmed",
         "leading_finding_id": changes.get("finding_id", "f00d"),
+        "page_rank": 1,
         "metric_name": "support_words",
         "first_dimension": "topic",
         "first_segment": "mortgages",

@@ -43,7 +43,6 @@ export interface History {
 
 export interface Finding {
   finding_id: string
-  anchor: string
   kind: string
   confirmation: string
   segment: string
@@ -57,8 +56,6 @@ export interface Finding {
   interval: string
   unit: string
   retest: string | null
-  first_seen: string
-  last_seen: string
   /** null where another finding explains it, or where the latest build does not show it */
   page_rank: number | null
   labels: string

@@ -28,7 +28,7 @@ _READS: Final = {
     "decisions": "fct_release_decisions",
     "gates": "fct_threshold_gates",
     "drift": "fct_metric_drift.leading_drift_id",
-    "findings": "fct_findings.leading_finding_id",
+    "findings": "fct_findings.page_rank",
 }
 
 _LIST_GATES = """
@@ -50,7 +50,8 @@ _LIST_FINDINGS = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, status,
     measurement, difference, new_difference, kind
 from fct_findings
-where kind = 'confirmed' or (severity = 'severe' and leading_finding_id = finding_id)
+where (kind = 'confirmed' or severity = 'severe') and (page_rank is not null or status <> 'open')
+    and leading_finding_id = finding_id
 order by kind, difference desc, finding_id
 """
 

@@ -93,8 +93,7 @@ function Rates() {
                 <th scope="col">{words.failingOf(system)}</th>
                 {populations.map((population) => (
                   <th scope="col" class="number" key={population}>
-                    {words.populations[population] ?? population}, n ={' '}
-                    {Math.max(...own.filter((rate) => rate.population === population).map((rate) => rate.count_interactions)).toLocaleString('en')}
+                    {words.populations[population] ?? population}
                   </th>
                 ))}
               </tr>
@@ -110,6 +109,7 @@ function Rates() {
                         {formatPercent(rate?.failure_rate)}{' '}
                         <span class="quiet">
                           {rate && formatInterval(rate.failure_rate_lower ?? NaN, rate.failure_rate_upper ?? NaN, formatPercent)}
+                          {rate && `, n = ${rate.count_interactions.toLocaleString('en')}`}
                         </span>
                       </td>
                     )
