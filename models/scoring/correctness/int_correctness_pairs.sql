@@ -1,4 +1,4 @@
--- Each follows the query, so that it reads as a statement.
+-- The answer and the true answer each follow the query, so that they read as statements.
 
 with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}
@@ -43,7 +43,7 @@ directed as (
 ),
 
 final as (
-    select *, {{ text_pair_id('premise', 'hypothesis') }} as pair_id from directed
+    select *, {{ text_pair_id('premise', 'md5(hypothesis)') }} as pair_id from directed
 )
 
 select * from final

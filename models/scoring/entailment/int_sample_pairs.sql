@@ -31,7 +31,7 @@ final as (
     select
         samples.interaction_id,
         samples.other_interaction_id,
-        md5(md5(premises.premise) || '|' || sampled_sentences.text_id) as pair_id,
+        {{ text_pair_id('premises.premise', 'sampled_sentences.text_id') }} as pair_id,
         premises.premise,
         sampled_sentences.encoded_text as hypothesis,
         sampled_sentences.sentence_index

@@ -34,7 +34,7 @@ paired as (
 
 final as (
     select
-        {{ text_pair_id('paired.premise', 'paired.hypothesis') }} as pair_id,
+        {{ text_pair_id('paired.premise', 'md5(paired.hypothesis)') }} as pair_id,
         classifier.classifier_key,
         paired.premise,
         paired.hypothesis,
