@@ -69,8 +69,12 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     with duckdb.connect(str(database), read_only=True) as connection:
         table = connection.sql(
             f"""
-            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
+            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)},
+                supported.count_words - supported.count_words_supported as words_missing
             from int_sentences_fused as signals
+            inner join int_sentences_supported as supported
+                on signals.interaction_id = supported.interaction_id
+                and signals.sentence_index = supported.sentence_index
             order by signals.interaction_id, signals.sentence_index
             """
         ).to_arrow_table()
@@ -87,6 +91,7 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
         owners=np.array([numbers[each] for each in found], dtype=np.int64),
         features=features,
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
+        words_missing=np.array(table["words_missing"].to_pylist(), dtype=np.float64),
     )
 
 

@@ -28,7 +28,7 @@ from training.fusion import COUNT_BOUND, bounded_log_odds
 from training.pairs import TARGETS, Pair
 from training.ragtruth import read_rows, read_spans
 
-EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
+EVIDENCE = EvidenceSettings(count_sentences=4, count_characters=700)
 
 ENTAILMENT, CONTRADICTION, NOT_ENTAILMENT = (
     TARGETS.index(name) for name in ("entailment", "contradiction", "not_entailment")
@@ -192,17 +192,17 @@ class EvidenceReader:
                 }
             )
         windows = EvidenceChoice(self._settings)(pa.RecordBatch.from_pylist(rows), self._table()).to_pylist()
-        first = {int(row["interaction_id"]): row for row in windows if row["window_index"] == 0}
+        chosen = {int(row["interaction_id"]): row for row in windows}
         result = []
         for number, row in enumerate(rows):
             sentences = tuple(self._texts[text_id] for text_id in row["context_text_ids"])
-            if number not in first:
+            if number not in chosen:
                 result.append(Chosen("", sentences, 0.0, 0.0))
                 continue
             vectors = np.stack([self._vectors[text_id] for text_id in row["context_text_ids"]])
             similarity = float((vectors @ self._vectors[row["answer_text_ids"][0]]).max())
-            premise = " ".join(sentences[position] for position in first[number]["context_indices"])
-            result.append(Chosen(premise, sentences, similarity, first[number]["overlap"]))
+            premise = " ".join(sentences[position] for position in sorted(chosen[number]["chosen_indices"]))
+            result.append(Chosen(premise, sentences, similarity, chosen[number]["overlap"]))
         return result
 
     def _table(self) -> pa.Table:
@@ -346,7 +346,6 @@ def read_features(sentences: Sequence[AnswerSentence], shares: np.ndarray[Any, A
                 min(support.count_numbers - support.count_numbers_supported, COUNT_BOUND),
                 min(support.count_entities - support.count_entities_supported, COUNT_BOUND),
                 min(len(find_contradictions(sentence.text, records[key])), COUNT_BOUND),
-                np.log1p(support.count_words - support.count_words_supported),
                 displacement.number,
                 displacement.entity,
             )

@@ -12,7 +12,6 @@ with pairs as (
         is_denied,
         is_elliptic,
         sentence_index,
-        window_index,
         evidence_rank,
         overlap
     from {{ ref('hcat', 'int_evidence_windows') }}
@@ -27,7 +26,6 @@ with pairs as (
         false as is_denied,
         false as is_elliptic,
         sentence_index,
-        null as window_index,
         null as evidence_rank,
         null as overlap
     from {{ ref('hcat', 'int_sample_pairs') }}
@@ -43,7 +41,6 @@ with pairs as (
         false as is_denied,
         false as is_elliptic,
         null as sentence_index,
-        null as window_index,
         null as evidence_rank,
         null as overlap
     from {{ ref('hcat', 'int_correctness_pairs') }}
