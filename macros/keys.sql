@@ -35,11 +35,11 @@ from {{ rows }}
 {%- endmacro %}
 
 {# Id of a pair of texts that a classifier reads: the premise, and the id of the other text, which may be its MD5. #}
-{% macro text_pair_id(premise, hypothesis_id) %}
-    md5(md5({{ premise }}) || '|' || {{ hypothesis_id }})
+{% macro text_pair_id(premise, claim_id) %}
+    md5(md5({{ premise }}) || '|' || {{ claim_id }})
 {%- endmacro %}
 
-{# For whom a gate is measured: null stands for the worst of several applications, which have a row of their own each. #}
+{# For whom a gate is measured: null is the worst of several applications, each of which has a row of its own too. #}
 {% macro applications_measured(candidates) %}
     select null::string as application
     union all

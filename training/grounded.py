@@ -130,7 +130,7 @@ def fold_of(source: str, count_folds: int) -> int:
 
 
 class Chosen(NamedTuple):
-    """The evidence of one hypothesis: premise, all context sentences, cosine with the best one, overlap."""
+    """The evidence of one claim: premise, all context sentences, cosine with the best one, overlap."""
 
     premise: str
     context: tuple[str, ...]
@@ -168,23 +168,23 @@ class EvidenceReader:
             self._texts.update(fresh)
         return found
 
-    def choose(self, hypotheses: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[Chosen]:
-        """Return the evidence of each hypothesis in its contexts; both are whole texts.
+    def choose(self, claims: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[Chosen]:
+        """Return the evidence of each claim in its contexts; both are whole texts.
 
-        A hypothesis is compared by its first unit's words and vector, its text stays whole.
+        A claim is compared by its first unit's words and vector, its text stays whole.
         """
-        if not hypotheses:
+        if not claims:
             return []
-        split = self.split([*hypotheses, *[text for texts in contexts for text in texts]])
+        split = self.split([*claims, *[text for texts in contexts for text in texts]])
         rows = []
-        for number, (hypothesis, texts) in enumerate(zip(hypotheses, contexts, strict=True)):
+        for number, (claim, texts) in enumerate(zip(claims, contexts, strict=True)):
             units = [(rank, row) for rank, text in enumerate(texts) for row in split[text]]
             rows.append(
                 {
                     "interaction_id": str(number),
                     "evidence_key": "",
                     "query_text_ids": None,
-                    "answer_text_ids": [split[hypothesis][0]["text_id"]],
+                    "answer_text_ids": [split[claim][0]["text_id"]],
                     "context_text_ids": [row["text_id"] for _, row in units],
                     "context_ranks": [rank for rank, _ in units],
                     "statement_text_ids": None,

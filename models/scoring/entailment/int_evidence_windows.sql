@@ -43,7 +43,7 @@ premises as (
 final as (
     select
         current_rows.*,
-        {{ text_pair_id('premises.premise', 'current_rows.hypothesis_id') }} as pair_id,
+        {{ text_pair_id('premises.premise', 'current_rows.claim_id') }} as pair_id,
         premises.premise
     from current_rows
     inner join premises

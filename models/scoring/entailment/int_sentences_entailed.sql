@@ -7,7 +7,7 @@
 {{ config(materialized='table') }}
 
 with windows as (
-    select {{ columns_except(['purpose', 'hypothesis', 'classifier_key', 'count_characters']) }}
+    select {{ columns_except(['purpose', 'claim', 'classifier_key', 'count_characters']) }}
     from {{ ref('hcat', 'int_text_pairs') }}
     where purpose = 'evidence'
 ),

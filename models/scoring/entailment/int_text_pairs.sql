@@ -8,7 +8,7 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         is_denied,
         is_elliptic,
         sentence_index,
@@ -22,7 +22,7 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         false as is_denied,
         false as is_elliptic,
         sentence_index,
@@ -37,7 +37,7 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         false as is_denied,
         false as is_elliptic,
         null as sentence_index,
@@ -57,7 +57,7 @@ final as (
     select
         pairs.*,
         classifier.classifier_key,
-        length(pairs.premise) + length(pairs.hypothesis) as count_characters
+        length(pairs.premise) + length(pairs.claim) as count_characters
     from pairs
     cross join classifier
 )

@@ -27,7 +27,7 @@ WINDOWED_SCHEMA = schema(
     "int32: sentence_index",
     "list<int32>: chosen_indices",
     "float32: similarity overlap",
-    "string: hypothesis hypothesis_id",
+    "string: claim claim_id",
     "bool: is_denied is_elliptic",
 )
 
