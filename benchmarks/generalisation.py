@@ -66,27 +66,27 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     """Return the signals of a finished build; an answer without any sentence in it is left out."""
     import duckdb
 
+    # a classifier without a class for contradiction gives none
+    statement = f"""
+        select interaction_id, signals.claims_nothing, count_words - count_words_supported as words_missing,
+            {", ".join(f"coalesce(signals.{name}, 0)::double as {name}" for name in NAMES)}
+        from int_sentences_fused as signals
+        inner join int_sentences_supported using (interaction_id, sentence_index)
+        order by interaction_id, sentence_index
+    """
     with duckdb.connect(str(database), read_only=True) as connection:
-        table = connection.sql(
-            f"""
-            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
-            from int_sentences_fused as signals
-            order by signals.interaction_id, signals.sentence_index
-            """
-        ).to_arrow_table()
+        table = connection.sql(statement).to_arrow_table()
     found = table["interaction_id"].to_pylist()
     known = set(found)
     kept = [position for position, answer in enumerate(answers) if answer.answer_id in known]
     numbers = {answers[position].answer_id: number for number, position in enumerate(kept)}
-    # null becomes NaN: a classifier without a class for contradiction gives none
-    features = np.stack([np.array(table[name].to_pylist(), dtype=np.float64) for name in NAMES], axis=1)
-    features = np.where(np.isnan(features), 0.0, features)
     return Signals(
         answers=[answers[position] for position in kept],
         kinds=[kinds[position] for position in kept],
         owners=np.array([numbers[each] for each in found], dtype=np.int64),
-        features=features,
+        features=np.stack([table[name].to_numpy() for name in NAMES], axis=1),
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
+        words_missing=np.array(table["words_missing"].to_pylist(), dtype=np.float64),
     )
 
 

@@ -15,6 +15,9 @@
     round({{ value }}, 5)
 {%- endmacro %}
 
+{#- What an answer must do; of several criteria that fail, the first is the verdict's. -#}
+{% macro criteria_of_verdict() %}{{ return(['behaves', 'grounded', 'relevant', 'complete', 'safe']) }}{% endmacro %}
+
 {# Characters of a window for whole-text similarity: about 200 word pieces, which fit into the 256 of MiniLM. #}
 {% macro window_characters() -%}
     800

@@ -34,9 +34,17 @@ from {{ rows }}
     coalesce({{ table }}query_id, 'text_' || {{ hash_of_query(table ~ 'query_text') }})
 {%- endmacro %}
 
-{# Id of a pair of texts that a classifier reads, premise first. #}
-{% macro text_pair_id(premise, hypothesis) %}
-    md5(md5({{ premise }}) || '|' || md5({{ hypothesis }}))
+{# Id of a pair of texts that a classifier reads: the premise, and the id of the other text, which may be its MD5. #}
+{% macro text_pair_id(premise, claim_id) %}
+    md5(md5({{ premise }}) || '|' || {{ claim_id }})
+{%- endmacro %}
+
+{# For whom a gate is measured: null is the worst of several applications, each of which has a row of its own too. #}
+{% macro applications_measured(candidates) %}
+    select null::string as application
+    union all
+    select distinct application from {{ candidates }}
+    where (select count(distinct others.application) from {{ candidates }} as others) > 1
 {%- endmacro %}
 
 {# A number in [0, 1) for an interaction, used to draw a review round: a hash of purpose, seed, round and identifier. #}

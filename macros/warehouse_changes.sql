@@ -20,7 +20,7 @@
             'int_pairs_entailed': 'deciding_classifier',
             'int_passages_split': 'citations',
             'int_sentences_supported': 'computed',
-            'int_sentences_windowed': 'is_elliptic',
+            'int_sentences_windowed': 'chosen_indices',
         },
         'dropped_columns': {
             'dim_runs': ['repeats_run_id'],

@@ -68,7 +68,7 @@ def make_adapted(base: Base, rank: int, dropout: float = 0.0) -> Any:
 
 
 class Tokens(NamedTuple):
-    """Token ids of each pair, where its hypothesis starts, and for each token whether it is wrong (None = unknown)."""
+    """Token ids of each pair, where its claim starts, and for each token whether it is wrong (None = unknown)."""
 
     ids: list[list[int]]
     starts: list[int]
@@ -80,7 +80,7 @@ class Tokens(NamedTuple):
 
 
 class PairTokens:
-    """Token ids of pairs as the base writes them: start, premise, mark, hypothesis, mark; the premise cut to fit."""
+    """Token ids of pairs as the base writes them: start, premise, mark, claim, mark; the premise cut to fit."""
 
     def __init__(self, maximum_tokens: int, base: Base) -> None:
         self._tokenizer = base.load_tokenizer()
@@ -90,8 +90,8 @@ class PairTokens:
     def encode(self, pairs: Sequence[Pair]) -> Tokens:
         """Return the tokens of the pairs, in their order."""
         limit = self._maximum // 2
-        # a hypothesis longer than half the window would leave no room for evidence: its end is cut by characters
-        inputs = [(pair.premise, pair.hypothesis[: limit * 4]) for pair in pairs]
+        # a claim longer than half the window would leave no room for evidence: its end is cut by characters
+        inputs = [(pair.premise, pair.claim[: limit * 4]) for pair in pairs]
         encodings = self._tokenizer.encode_batch(inputs)
         return Tokens(
             [encoding.ids for encoding in encodings],
@@ -101,7 +101,7 @@ class PairTokens:
 
 
 def _label_tokens(offsets: list[tuple[int, int]], wrong: Sequence[tuple[int, int]] | None) -> list[int] | None:
-    """Return 1 for every token that touches a wrong span; only those of the hypothesis are read later."""
+    """Return 1 for every token that touches a wrong span; only those of the claim are read later."""
     if wrong is None:
         return None
     return [int(any(start < last and end > first for first, last in wrong)) for start, end in offsets]
@@ -124,7 +124,7 @@ def to_batch(tokens: Tokens, chosen: npt.NDArray[np.int64], device: str, base: B
 def to_token_targets(tokens: Tokens, chosen: npt.NDArray[np.int64], longest: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return for each token whether it is wrong and whether that is known, both shape (n, longest).
 
-    Known are the tokens of the hypothesis but its closing mark, where somebody said which are wrong.
+    Known are the tokens of the claim but its closing mark, where somebody said which are wrong.
     """
     targets, known = np.zeros((len(chosen), longest), np.float32), np.zeros((len(chosen), longest), np.float32)
     for position, row in enumerate(chosen):

@@ -29,8 +29,8 @@ from hcat.statistics.arrays import Floats
 
 #: Feature -> sign of its effect. In order: logit of entailment; logit of contradiction; cosine with the best context
 #: sentence; share of the words of the sentence in context or query; that share in the window of evidence; unsupported
-#: numbers; unsupported names; contradicted fields of records; logarithm of 1 + unsupported words; how much better
-#: another number, and another name, of the context fits the place (:mod:`hcat.metrics.placement`).
+#: numbers; unsupported names; contradicted fields of records; how much better another number, and another name, of the
+#: context fits the place (:mod:`hcat.metrics.placement`).
 FEATURES: Mapping[str, int] = {
     "entailment_logit": 1,
     "contradiction_logit": -1,
@@ -40,7 +40,6 @@ FEATURES: Mapping[str, int] = {
     "count_numbers_unsupported": -1,
     "count_entities_unsupported": -1,
     "count_fields_contradicted": -1,
-    "log_words_unsupported": -1,
     "number_displacement": -1,
     "entity_displacement": -1,
 }

@@ -28,7 +28,7 @@ from training.fusion import COUNT_BOUND, bounded_log_odds
 from training.pairs import TARGETS, Pair
 from training.ragtruth import read_rows, read_spans
 
-EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
+EVIDENCE = EvidenceSettings(count_sentences=4, count_characters=700)
 
 ENTAILMENT, CONTRADICTION, NOT_ENTAILMENT = (
     TARGETS.index(name) for name in ("entailment", "contradiction", "not_entailment")
@@ -130,7 +130,7 @@ def fold_of(source: str, count_folds: int) -> int:
 
 
 class Chosen(NamedTuple):
-    """The evidence of one hypothesis: premise, all context sentences, cosine with the best one, overlap."""
+    """The evidence of one claim: premise, all context sentences, cosine with the best one, overlap."""
 
     premise: str
     context: tuple[str, ...]
@@ -168,23 +168,23 @@ class EvidenceReader:
             self._texts.update(fresh)
         return found
 
-    def choose(self, hypotheses: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[Chosen]:
-        """Return the evidence of each hypothesis in its contexts; both are whole texts.
+    def choose(self, claims: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[Chosen]:
+        """Return the evidence of each claim in its contexts; both are whole texts.
 
-        A hypothesis is compared by its first unit's words and vector, its text stays whole.
+        A claim is compared by its first unit's words and vector, its text stays whole.
         """
-        if not hypotheses:
+        if not claims:
             return []
-        split = self.split([*hypotheses, *[text for texts in contexts for text in texts]])
+        split = self.split([*claims, *[text for texts in contexts for text in texts]])
         rows = []
-        for number, (hypothesis, texts) in enumerate(zip(hypotheses, contexts, strict=True)):
+        for number, (claim, texts) in enumerate(zip(claims, contexts, strict=True)):
             units = [(rank, row) for rank, text in enumerate(texts) for row in split[text]]
             rows.append(
                 {
                     "interaction_id": str(number),
                     "evidence_key": "",
                     "query_text_ids": None,
-                    "answer_text_ids": [split[hypothesis][0]["text_id"]],
+                    "answer_text_ids": [split[claim][0]["text_id"]],
                     "context_text_ids": [row["text_id"] for _, row in units],
                     "context_ranks": [rank for rank, _ in units],
                     "statement_text_ids": None,
@@ -192,17 +192,17 @@ class EvidenceReader:
                 }
             )
         windows = EvidenceChoice(self._settings)(pa.RecordBatch.from_pylist(rows), self._table()).to_pylist()
-        first = {int(row["interaction_id"]): row for row in windows if row["window_index"] == 0}
+        chosen = {int(row["interaction_id"]): row for row in windows}
         result = []
         for number, row in enumerate(rows):
             sentences = tuple(self._texts[text_id] for text_id in row["context_text_ids"])
-            if number not in first:
+            if number not in chosen:
                 result.append(Chosen("", sentences, 0.0, 0.0))
                 continue
             vectors = np.stack([self._vectors[text_id] for text_id in row["context_text_ids"]])
             similarity = float((vectors @ self._vectors[row["answer_text_ids"][0]]).max())
-            premise = " ".join(sentences[position] for position in first[number]["context_indices"])
-            result.append(Chosen(premise, sentences, similarity, first[number]["overlap"]))
+            premise = " ".join(sentences[position] for position in sorted(chosen[number]["chosen_indices"]))
+            result.append(Chosen(premise, sentences, similarity, chosen[number]["overlap"]))
         return result
 
     def _table(self) -> pa.Table:
@@ -346,7 +346,6 @@ def read_features(sentences: Sequence[AnswerSentence], shares: np.ndarray[Any, A
                 min(support.count_numbers - support.count_numbers_supported, COUNT_BOUND),
                 min(support.count_entities - support.count_entities_supported, COUNT_BOUND),
                 min(len(find_contradictions(sentence.text, records[key])), COUNT_BOUND),
-                np.log1p(support.count_words - support.count_words_supported),
                 displacement.number,
                 displacement.entity,
             )

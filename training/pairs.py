@@ -1,4 +1,4 @@
-"""Pairs of premise and hypothesis to learn from: which data, which rows, and why each may be used.
+"""Pairs of premise and claim to learn from: which data, which rows, and why each may be used.
 
 A target is a class of natural language inference, or `not_entailment` where people said only that.
 """
@@ -35,12 +35,12 @@ class Pair:
 
     #: Evidence, and the sentence that it may entail.
     premise: str
-    hypothesis: str
+    claim: str
     #: Index in :data:`TARGETS`.
     target: int
     #: Data set or kind, for counting.
     source: str
-    #: Character spans of the hypothesis that are not supported; empty = all of it is, None = nobody said where.
+    #: Character spans of the claim that are not supported; empty = all of it is, None = nobody said where.
     wrong: tuple[tuple[int, int], ...] | None = None
 
 
@@ -54,10 +54,10 @@ def read_nli(data: Path) -> list[Pair]:
                 row["dataset"],
                 row["split"],
             ) not in _MACHINE_LABELLED
-            premise, hypothesis = row["premise"].strip(), row["hypothesis"].strip()
-            if is_allowed and premise and hypothesis and premise not in tested:
-                pair = Pair(premise, hypothesis, TARGETS.index(row["label"]), row["dataset"])
-                found.setdefault((premise, hypothesis), pair)
+            premise, claim = row["premise"].strip(), row["hypothesis"].strip()
+            if is_allowed and premise and claim and premise not in tested:
+                pair = Pair(premise, claim, TARGETS.index(row["label"]), row["dataset"])
+                found.setdefault((premise, claim), pair)
     return list(found.values())
 
 

@@ -49,6 +49,8 @@ class Signals:
     features: Floats
     #: Greetings, headings and the like; shape (m,).
     claims_nothing: Flags
+    #: Words of each sentence that context and query lack; shape (m,). A fit gave them, as a signal, the coefficient 0.
+    words_missing: Floats
 
     @property
     def families(self) -> npt.NDArray[np.str_]:
@@ -77,8 +79,8 @@ class Signals:
 
     def count_words_missing(self) -> Floats:
         """Return minus the number of words of the claims of each answer that context and query lack, shape (n,)."""
-        counts = np.expm1(self.features[:, NAMES.index("log_words_unsupported")])
-        return -np.bincount(self.owners, np.where(self.claims_nothing, 0.0, counts), len(self.answers))
+        counts = np.where(self.claims_nothing, 0.0, self.words_missing)
+        return -np.bincount(self.owners, counts, len(self.answers))
 
     def join(self, log_odds: Floats) -> Floats:
         """Return the log odds that each answer is supported from those of its sentences, shape (n,)."""
@@ -94,6 +96,7 @@ def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled:
             columns |= {f"{name}_{setting}": values[:, column] for setting, values in readings.items()}
         else:
             columns[name] = signals.features[:, number]
+    columns["log_words_unsupported"] = np.log1p(signals.words_missing)
     columns = {name: values.astype(np.float32) if values.dtype == np.float64 else values
                for name, values in columns.items()}  # fmt: skip
     about = [
@@ -143,6 +146,7 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
         owners=(np.cumsum(is_read) - 1)[owners[rows]],
         features=features[rows],
         claims_nothing=columns["claims_nothing"][rows].astype(bool),
+        words_missing=np.expm1(columns["log_words_unsupported"][rows].astype(np.float64)),
     )
 
 

@@ -5,9 +5,6 @@
 ) }}
 
 {#- no backslash: the engines read one differently -#}
-{%- set claims = ' and not supported.claims_nothing' %}
-{%- set is_flagged = 'located.support_probability < decisions.least_support' ~ claims %}
-{%- set is_contradicted = 'entailed.contradiction_probability > decisions.largest_contradiction' ~ claims %}
 {%- set negation = "(^|[^a-z])(no|not|never|none|neither|nor|cannot|without)([^a-z]|$)|n[^a-z ]t([^a-z]|$)" %}
 -- Interactions are joined bucket by bucket: their lists of sentences and of private values exceed the memory at scale.
 with matches as (
@@ -101,71 +98,24 @@ located as (
         on matches.interaction_id = fused.interaction_id and matches.sentence_index = fused.sentence_index
 ),
 
-final as (
+judged as (
     select
-        -- ids
-        md5(located.interaction_id || '|' || located.sentence_index) as sentence_id,
-        located.interaction_id,
-        retrievals.chunk_id as evidence_chunk_id,
-
-        -- strings
-        -- noqa: disable=PRS,LT02
-        -- The linter cannot parse a lambda of two variables.
-        {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
-        -- The deciding window; without a classifier the most similar context sentence.
-        {{ mask_values('coalesce(entailed.premise, evidence.encoded_text)', 'private_values.private_values') }}
-            as evidence_text,
-        {{ mask_values('entailed.contradicting_premise', 'private_values.private_values') }} as contradicting_text,
-        -- noqa: enable=PRS,LT02
-        {{ array_join(mask_words('supported.unsupported', 'private_values.private_values'), ', ') }} as unsupported,
-        {{ array_join(mask_words('supported.contradicted', 'private_values.private_values'), ', ') }} as contradicted,
-        {{ array_join(mask_words('supported.displaced', 'private_values.private_values'), ', ') }} as displaced,
-        {{ array_join(mask_words('supported.computed', 'private_values.private_values'), ', ') }} as computed,
-        case
-            when not coalesce({{ is_flagged }}, false) and not coalesce({{ is_contradicted }}, false) then null
-            when {{ array_length('supported.contradicted') }} > 0 then 'table_cell'
-            when supported.is_strange_answer then 'off_topic'
-            when supported.count_words_supported < supported.count_words - supported.count_words_supported then 'invented'
-            when supported.mention_fault is not null then supported.mention_fault
-            when
-                {{ matches_pattern('lower(sentences.encoded_text)', negation) }}
-                <> {{ matches_pattern('lower(evidence.encoded_text)', negation) }}
-                then 'negation'
-            when {{ is_contradicted }} then 'other_contradiction'
-            else 'invented'
-        end as fault_kind,
+        located.{{ columns_except(['evidence_rank', 'support_probability']) }},
+        supported.{{ columns_except(['interaction_id', 'input_key', 'text_id', 'sentence_index']) }},
+        entailed.premise,
         entailed.classifier_name,
         entailed.classifier_revision,
         entailed.deciding_classifier,
-        located.contributions as support_contributions,
-
-        -- numerics
-        located.sentence_index::integer as sentence_index,
-        coalesce(entailed.evidence_rank, located.evidence_rank)::integer as evidence_rank,
-        located.similarity,
-        entailed.score as entailment_score,
-        entailed.probability_entailment as entailment_probability,
-        entailed.contradiction_probability,
+        coalesce(entailed.evidence_rank, located.evidence_rank) as evidence_rank,
+        entailed.score,
+        entailed.probability_entailment,
+        entailed.probability_contradiction,
         located.support_probability,
-        entailed.count_windows::integer as count_windows,
-        supported.count_words,
-        supported.count_words_supported,
-        supported.count_numbers,
-        supported.count_numbers_supported,
-        supported.count_entities,
-        supported.count_entities_supported,
-        supported.number_displacement,
-        supported.entity_displacement,
-
-        -- booleans
-        located.weakness_rank = 1 as is_least_grounded,
-        supported.claims_nothing,
-        {{ is_flagged }} as is_flagged,
-        {{ is_contradicted }} as is_contradicted,
-        entailed.was_truncated as was_evidence_truncated
+        entailed.was_truncated,
+        located.support_probability < decisions.least_support and not supported.claims_nothing as is_flagged,
+        entailed.probability_contradiction > decisions.largest_contradiction and not supported.claims_nothing
+            as is_contradicted
     from located
-    inner join texts as sentences on located.text_id = sentences.text_id
-    inner join texts as evidence on located.evidence_text_id = evidence.text_id
     inner join supported
         on
             located.interaction_id = supported.interaction_id
@@ -175,12 +125,74 @@ final as (
         on
             located.interaction_id = entailed.interaction_id
             and located.sentence_index = entailed.sentence_index
-    left join private_values on located.interaction_id = private_values.interaction_id -- noqa: ST11
     cross join decisions
+),
+
+final as (
+    select
+        -- ids
+        md5(judged.interaction_id || '|' || judged.sentence_index) as sentence_id,
+        judged.interaction_id,
+        retrievals.chunk_id as evidence_chunk_id,
+
+        -- strings
+        -- noqa: disable=PRS,LT02
+        -- The linter cannot parse a lambda of two variables.
+        {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
+        -- The window; without a classifier the most similar context sentence.
+        {{ mask_values('coalesce(judged.premise, evidence.encoded_text)', 'private_values.private_values') }}
+            as evidence_text,
+        -- noqa: enable=PRS,LT02
+        {%- for words in ['unsupported', 'contradicted', 'displaced', 'computed'] %}
+        {{ array_join(mask_words('judged.' ~ words, 'private_values.private_values'), ', ') }} as {{ words }},
+        {%- endfor %}
+        case
+            when not coalesce(judged.is_flagged or judged.is_contradicted, false) then null
+            when {{ array_length('judged.contradicted') }} > 0 then 'table_cell'
+            when judged.is_strange_answer then 'off_topic'
+            when judged.count_words_supported < judged.count_words - judged.count_words_supported then 'invented'
+            when judged.mention_fault is not null then judged.mention_fault
+            when
+                {{ matches_pattern('lower(sentences.encoded_text)', negation) }}
+                <> {{ matches_pattern('lower(evidence.encoded_text)', negation) }}
+                then 'negation'
+            when judged.is_contradicted then 'other_contradiction'
+            else 'invented'
+        end as fault_kind,
+        judged.classifier_name,
+        judged.classifier_revision,
+        judged.deciding_classifier,
+        judged.contributions as support_contributions,
+
+        -- numerics
+        judged.sentence_index::integer as sentence_index,
+        judged.evidence_rank::integer as evidence_rank,
+        judged.similarity,
+        judged.score as entailment_score,
+        judged.probability_entailment as entailment_probability,
+        judged.probability_contradiction as contradiction_probability,
+        judged.support_probability,
+        judged.count_words,
+        judged.count_words_supported,
+        judged.count_numbers,
+        judged.count_numbers_supported,
+        judged.count_entities,
+        judged.count_entities_supported,
+        judged.number_displacement,
+        judged.entity_displacement,
+
+        -- booleans
+        judged.weakness_rank = 1 as is_least_grounded,
+        judged.claims_nothing,
+        judged.is_flagged,
+        judged.is_contradicted,
+        judged.was_truncated as was_evidence_truncated
+    from judged
+    inner join texts as sentences on judged.text_id = sentences.text_id
+    inner join texts as evidence on judged.evidence_text_id = evidence.text_id
+    left join private_values on judged.interaction_id = private_values.interaction_id -- noqa: ST11
     left join retrievals
-        on
-            located.interaction_id = retrievals.interaction_id
-            and coalesce(entailed.evidence_rank, located.evidence_rank) = retrievals.rank
+        on judged.interaction_id = retrievals.interaction_id and judged.evidence_rank = retrievals.rank
 )
 
 select * from final

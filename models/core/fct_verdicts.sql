@@ -1,5 +1,4 @@
 -- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
-{%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}
 {%- set such_a_score = "'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name" %}
@@ -18,7 +17,7 @@ with judged as (
 pivoted as (
     select
         interaction_id,
-        {%- for criterion in criteria %}
+        {%- for criterion in criteria_of_verdict() %}
         max(case when criterion = '{{ criterion }}' then outcome end) = 1 as {{ criterion }},
         {%- endfor %}
         min(case when outcome = 0 then place end) as place_failed,
@@ -143,7 +142,7 @@ explained as (
         deciding.raw_score,
         deciding.threshold,
         case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
-        {%- for criterion in criteria %}
+        {%- for criterion in criteria_of_verdict() %}
         deciding.{{ criterion }},
         {%- endfor %}
         deciding.is_failing

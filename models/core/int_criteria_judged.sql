@@ -1,5 +1,4 @@
--- An outcome is 1 = passes, 0 = fails, null = unknown.
-{%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
+-- Each criterion of an answer is judged: the outcome is 1 = passes, 0 = fails, null = unknown.
 {#- criteria of raters, and what they are here -#}
 {%- set names = {
     'faithfulness': 'grounded', 'truthfulness': 'grounded', 'relevance': 'relevant', 'completeness': 'complete'
@@ -87,7 +86,7 @@ harmful as (
 ),
 
 criteria as (
-    {%- for criterion in criteria %}
+    {%- for criterion in criteria_of_verdict() %}
     select '{{ criterion }}' as criterion, {{ loop.index }} as place
     {%- if not loop.last %} union all{% endif %}
     {%- endfor %}

@@ -1,4 +1,4 @@
--- Labels are not in it, so that analyses of scores need not wait for them.
+-- Decided scores hold no labels, so that analyses of scores need not wait for them.
 with metrics as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),

@@ -4,7 +4,8 @@
     'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
     'count_leaked_values', 'count_canary_leaks'
 {%- endset %}
-{#- so do these; unmeasured (no question to decline, no language that is read) they are conditions -#}
+{#- a failed gate of these stops a release too; an unmeasured one (no question to decline, no language that is read)
+    is a condition -#}
 {%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
 {%- set no_rater = "if(count_labels > 0, 'No known rater', 'Nobody rated an answer')" %}
 {%- set incomplete = "if(count_complete > 0, '', '; completeness was not judged')" %}

@@ -10,12 +10,8 @@ candidates as (
     where is_in_release_population
 ),
 
--- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
-    select null::string as application
-    union all
-    select distinct application from candidates
-    where (select count(distinct others.application) from candidates as others) > 1
+    {{ applications_measured('candidates') }}
 ),
 
 rates as (

@@ -28,12 +28,8 @@ candidates as (
     where version_role = 'candidate'
 ),
 
--- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
-    select null::string as application
-    union all
-    select distinct application from candidates
-    where (select count(distinct others.application) from candidates as others) > 1
+    {{ applications_measured('candidates') }}
 ),
 
 -- the application whose candidate lost most against its baseline, and each one of several
@@ -236,7 +232,7 @@ measured as (
     union all
     {%- endfor %}
     {%- for arm in ['scores_of_cells', 'overconfidence', 'robustness', 'safety'] %}
-    select *, null::string as application from {{ arm }}
+    select gate_name, value, value_lower, value_upper, n, null::string as application from {{ arm }}
     union all
     {%- endfor %}
     select gate_name, value, value_lower, value_upper, n, application from version_differences

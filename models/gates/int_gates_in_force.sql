@@ -1,4 +1,5 @@
--- One that a project wrote itself stops the build (raise_when_a_gate_is_switched_off).
+-- A shipped gate of a module that is off is left out. A project's own one stops the build
+-- (raise_when_a_gate_is_switched_off).
 {%- set measurements_off = measurements_switched_off() | join("', '") %}
 {%- set families_off = families_switched_off() | join("', '") %}
 select gates.*

@@ -1,4 +1,4 @@
--- Those that were deleted on request are rejected ones. This is a table, because the ledger and a test read it.
+-- Records that were deleted on request count as rejected. This is a table, because the ledger and a test read it.
 {{ config(materialized='table') }}
 {%- set entities = raw_entities() %}
 {#- Entities of which spans give records too. -#}

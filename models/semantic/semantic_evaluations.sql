@@ -1,4 +1,4 @@
--- A semantic model needs them in one relation.
+-- A semantic model needs evaluations and what they are grouped by in one relation.
 with interactions as (
     select interaction_id, cluster_id, asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),

@@ -1,4 +1,4 @@
--- A day without interactions is then a zero and not a gap.
+-- Every day has a row, so that a day without interactions is a zero and not a gap.
 with interactions as (
     select asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),

@@ -144,7 +144,7 @@ def test_a_sentence_that_says_the_opposite_is_contradicted(built):
     assert scores["negated"] > 0.5 > scores["faithful"]
     assert scores["greeting"] == 0.0
     found = build.query(
-        "select contradicting_text, contradiction_probability from fct_sentence_evidence"
+        "select evidence_text, contradiction_probability from fct_sentence_evidence"
         " where interaction_id = 'negated' and sentence_index = 1"
     )[0]
     assert found[0].startswith("The Harbour account costs 5 euros a month.")

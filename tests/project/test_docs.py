@@ -26,7 +26,6 @@ WORDS_OF_SIGNALS = {
     "count_numbers_unsupported": "unsupported numbers",
     "count_entities_unsupported": "unsupported names",
     "count_fields_contradicted": "contradicted fields of records",
-    "log_words_unsupported": "the logarithm of 1 + unsupported words",
     "number_displacement": "numbers in the place of another one",
     "entity_displacement": "names in the place of another one",
 }

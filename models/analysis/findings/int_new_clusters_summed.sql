@@ -1,4 +1,4 @@
--- Each row says which build this is.
+-- A row holds the number of this build, which the Python model int_findings_confirmed cannot count.
 {{ config(materialized='table') }}
 
 with clusters_seen as (

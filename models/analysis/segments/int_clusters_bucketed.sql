@@ -1,4 +1,4 @@
--- Few are left out one by one; many are left out in buckets, which bounds the work.
+-- A jackknife leaves out few clusters one by one and many in buckets, which bounds the work.
 {#- up to this number each cluster leaves by itself, so that small cells keep all degrees of freedom -#}
 {%- set alone = 1000 -%}
 {#- with 128 groups a standard error varies by 6 %, and a t quantile equals that of the normal distribution -#}

@@ -1,4 +1,4 @@
--- Sums are made by `cell_key`, a hash of the names.
+-- Readers add up by `cell_key`, a hash of the names of the cell.
 {{ config(materialized='table') }}
 
 with segments as (

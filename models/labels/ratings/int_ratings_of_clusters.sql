@@ -1,4 +1,4 @@
--- Later passes stay in staging.
+-- A rater's third and later passes over an answer stay in staging.
 {{ config(materialized='view') }}
 {#- passes that count: the first is the rating, and the second tests the first -#}
 {%- set counted_looks = 2 -%}

@@ -1,4 +1,5 @@
--- Of the reference answers of other queries with the same tag `template`, these many are compared: it bounds the work.
+-- An answer is compared with at most so many reference answers of other queries with its tag `template`, which bounds
+-- the work.
 {%- set rivals = 50 %}
 {{ config(materialized='table') }}
 

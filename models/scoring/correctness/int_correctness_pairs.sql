@@ -1,4 +1,4 @@
--- Each follows the query, so that it reads as a statement.
+-- The answer and the true answer each follow the query, so that they read as statements.
 
 with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}
@@ -35,15 +35,15 @@ undecided as (
 ),
 
 directed as (
-    select interaction_id, 'answer_entails_truth' as direction, answer_said as premise, truth_said as hypothesis
+    select interaction_id, 'answer_entails_truth' as direction, answer_said as premise, truth_said as claim
     from undecided
     union all
-    select interaction_id, 'truth_entails_answer' as direction, truth_said as premise, answer_said as hypothesis
+    select interaction_id, 'truth_entails_answer' as direction, truth_said as premise, answer_said as claim
     from undecided
 ),
 
 final as (
-    select *, {{ text_pair_id('premise', 'hypothesis') }} as pair_id from directed
+    select *, {{ text_pair_id('premise', 'md5(claim)') }} as pair_id from directed
 )
 
 select * from final

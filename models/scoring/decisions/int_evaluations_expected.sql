@@ -1,4 +1,4 @@
--- The table fct_evaluations must have a row for each of them.
+-- The table fct_evaluations must have a row for each of these pairs of interaction and metric.
 {%- set inputs = [
     'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
     'cut_off', 'encoder', 'expectation'

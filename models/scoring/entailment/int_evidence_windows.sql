@@ -13,8 +13,8 @@ current_rows as (
     select
         windowed.*,
         evidence.context_text_ids,
-        -- List positions start at 1, sentence numbers at 0.
-        {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank
+        -- of the sentence that was chosen first; list positions start at 1, sentence numbers at 0
+        {{ array_at('evidence.context_ranks', array_at('windowed.chosen_indices', 1) ~ ' + 1') }} as evidence_rank
     from {{ ref('hcat', 'int_sentences_windowed') }} as windowed
     inner join evidence
         on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
@@ -24,9 +24,8 @@ positions as (
     select
         interaction_id,
         sentence_index,
-        window_index,
         context_text_ids,
-        {{ explode('context_indices') }} as context_index
+        {{ explode('chosen_indices') }} as context_index
     from current_rows
 ),
 
@@ -34,25 +33,23 @@ premises as (
     select
         positions.interaction_id,
         positions.sentence_index,
-        positions.window_index,
         {{ joined_text('texts.encoded_text', "' '", 'positions.context_index') }} as premise
     from positions
     inner join {{ ref('hcat', 'int_texts') }} as texts
         on {{ array_at('positions.context_text_ids', 'positions.context_index + 1') }} = texts.text_id
-    group by positions.interaction_id, positions.sentence_index, positions.window_index
+    group by positions.interaction_id, positions.sentence_index
 ),
 
 final as (
     select
         current_rows.*,
-        md5(md5(premises.premise) || '|' || current_rows.hypothesis_id) as pair_id,
+        {{ text_pair_id('premises.premise', 'current_rows.claim_id') }} as pair_id,
         premises.premise
     from current_rows
     inner join premises
         on
             current_rows.interaction_id = premises.interaction_id
             and current_rows.sentence_index = premises.sentence_index
-            and current_rows.window_index = premises.window_index
 )
 
 select * from final

@@ -31,9 +31,9 @@ final as (
     select
         samples.interaction_id,
         samples.other_interaction_id,
-        md5(md5(premises.premise) || '|' || sampled_sentences.text_id) as pair_id,
+        {{ text_pair_id('premises.premise', 'sampled_sentences.text_id') }} as pair_id,
         premises.premise,
-        sampled_sentences.encoded_text as hypothesis,
+        sampled_sentences.encoded_text as claim,
         sampled_sentences.sentence_index
     from samples
     inner join sampled_sentences on samples.interaction_id = sampled_sentences.interaction_id

@@ -1,4 +1,4 @@
--- Each is bounded, so that one extreme value decides nothing.
+-- Each signal is bounded, so that one extreme value decides nothing.
 -- Of the numbers or names that no context contains, this many count: the labels taught nothing beyond.
 {%- set bound = 3 %}
 
@@ -14,7 +14,7 @@ final as (
         supported.claims_nothing,
         {{ bounded_log_odds('entailed.probability_entailment') }} as entailment_logit,
         -- null for a classifier without a class for contradiction
-        {{ bounded_log_odds('entailed.contradiction_probability') }} as contradiction_logit,
+        {{ bounded_log_odds('entailed.probability_contradiction') }} as contradiction_logit,
         matches.similarity::double as similarity,
         -- A sentence without content words claims nothing by its words.
         coalesce(supported.count_words_supported / nullif(supported.count_words, 0)::double, 1)::double
@@ -25,8 +25,6 @@ final as (
         least(supported.count_entities - supported.count_entities_supported, {{ bound }})::double
             as count_entities_unsupported,
         least({{ array_length('supported.contradicted') }}, {{ bound }})::double as count_fields_contradicted,
-        -- The first unsupported word says more than the tenth, hence the logarithm.
-        ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported,
         coalesce(supported.number_displacement, 0)::double as number_displacement,
         coalesce(supported.entity_displacement, 0)::double as entity_displacement
     from {{ ref('hcat', 'int_sentences_entailed') }} as entailed

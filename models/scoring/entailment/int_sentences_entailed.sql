@@ -7,13 +7,13 @@
 {{ config(materialized='table') }}
 
 with windows as (
-    select {{ columns_except(['purpose', 'hypothesis', 'classifier_key', 'count_characters']) }}
+    select {{ columns_except(['purpose', 'claim', 'classifier_key', 'count_characters']) }}
     from {{ ref('hcat', 'int_text_pairs') }}
     where purpose = 'evidence'
 ),
 
 -- What contradicts the question supports the answer "No." to it.
-entailed as (
+final as (
     select
         windows.*,
         pairs_entailed.classifier_name,
@@ -27,26 +27,6 @@ entailed as (
     inner join {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed on windows.pair_id = pairs_entailed.pair_id
     inner join {{ ref('hcat', 'int_classifier') }} as classifier
         on pairs_entailed.classifier_key = classifier.classifier_key
-),
-
-final as (
-    select
-        *,
-        count(*) over (partition by interaction_id, sentence_index) as count_windows,
-        max(probability_contradiction) over (
-            partition by interaction_id, sentence_index
-        ) as contradiction_probability,
-        first_value(premise) over (
-            partition by interaction_id, sentence_index
-            order by {{ without_noise('probability_contradiction') }} desc nulls last, window_index
-        ) as contradicting_premise
-    from entailed
-    qualify
-        -- Batching changes the last bits of a score. Rounding keeps it from changing the deciding window.
-        row_number() over (
-            partition by interaction_id, sentence_index
-            order by {{ without_noise('score') }} desc, window_index
-        ) = 1
 )
 
 select * from final

@@ -1,4 +1,4 @@
--- A monotone logistic (training/fusion.py) gives it, with the parameters of the seed groundedness_prior.
+-- A monotone logistic model (training/fusion.py) fuses the signals, with the parameters of the seed groundedness_prior.
 {{ config(materialized='table') }}
 
 with signals as (

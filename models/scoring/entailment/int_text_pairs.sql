@@ -8,11 +8,10 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         is_denied,
         is_elliptic,
         sentence_index,
-        window_index,
         evidence_rank,
         overlap
     from {{ ref('hcat', 'int_evidence_windows') }}
@@ -23,11 +22,10 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         false as is_denied,
         false as is_elliptic,
         sentence_index,
-        null as window_index,
         null as evidence_rank,
         null as overlap
     from {{ ref('hcat', 'int_sample_pairs') }}
@@ -39,11 +37,10 @@ with pairs as (
         interaction_id,
         pair_id,
         premise,
-        hypothesis,
+        claim,
         false as is_denied,
         false as is_elliptic,
         null as sentence_index,
-        null as window_index,
         null as evidence_rank,
         null as overlap
     from {{ ref('hcat', 'int_correctness_pairs') }}
@@ -60,7 +57,7 @@ final as (
     select
         pairs.*,
         classifier.classifier_key,
-        length(pairs.premise) + length(pairs.hypothesis) as count_characters
+        length(pairs.premise) + length(pairs.claim) as count_characters
     from pairs
     cross join classifier
 )

@@ -1,4 +1,4 @@
--- They decide which metrics can be scored.
+-- What an interaction holds decides which metrics can be scored.
 -- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
 {%- set probability = 0.8 %}
 {%- set letters = 20 %}

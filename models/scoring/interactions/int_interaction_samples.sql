@@ -1,4 +1,4 @@
--- SelfCheck compares an answer with these.
+-- SelfCheck compares an answer with other answers of the same run to the same query.
 -- At most four, as in the comparison of the GRAMMAR paper.
 {%- set most = 4 %}
 

@@ -1,4 +1,4 @@
--- All metrics start from these texts.
+-- All metrics start from the texts of this model.
 -- This is a table, because a build reads it some fifty times, and because DuckDB then knows how many rows it has.
 {{ config(materialized='table') }}
 

@@ -1,4 +1,4 @@
--- The status gives the reason when the judge is not asked.
+-- `request_status` says why the judge is not asked.
 {{ config(materialized='table') }}
 {# n in the answer relevance of RAGAS -#}
 {%- set count_questions = 3 %}

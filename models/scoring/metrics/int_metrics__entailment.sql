@@ -1,4 +1,4 @@
--- HCAT, section 3.2.2.
+-- Entailment of the sentences of an answer is averaged, weighed or its minimum taken (HCAT, section 3.2.2).
 
 with sentences as (
     select
@@ -9,7 +9,7 @@ with sentences as (
             else answer_sentences.count_content_words
         end as weight,
         -- A greeting contradicts nothing.
-        case when fused.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
+        case when fused.claims_nothing then 0 else sentences_entailed.probability_contradiction end as contradiction
     from {{ ref('hcat', 'int_sentences_entailed') }} as sentences_entailed
     inner join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences
         on

@@ -1,4 +1,4 @@
--- HCAT, section 3.
+-- Similarities of sentences are averaged, weighed or their minimum taken (HCAT, section 3).
 {%- set rounded = without_noise('matches.similarity') %}
 
 with metrics as (

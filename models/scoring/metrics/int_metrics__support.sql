@@ -1,4 +1,5 @@
--- Two further kinds say whether its numbers or entities stand where the context puts them.
+-- Three kinds say whether context or query hold the words, numbers or entities of an answer; two more, whether its
+-- numbers or entities stand where the context puts them.
 with units as (
     select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
 ),

@@ -1,4 +1,4 @@
--- The key of its reading holds the places of the public values, so that a change of the documents decides anew about
+-- The key under which a text is read holds the places of the public values, so that a change of the documents decides anew about
 -- the texts that it concerns, and about no other.
 -- This is a table, because every reader of masked texts needs it.
 {{ config(materialized='table') }}

@@ -1,4 +1,4 @@
--- A passage that was sent again under other details is there.
+-- A rejected passage that was sent again under other details is no gap.
 
 with retrievals as (
     select * from {{ ref('hcat', 'base_retrievals') }}

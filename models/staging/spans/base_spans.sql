@@ -1,4 +1,4 @@
--- The attributes of a span were read where its trace was folded.
+-- Only the envelope of a span is read here: its attributes were read where its trace was folded.
 with source as (
     select * from {{ ref('hcat', 'base_folded_traces') }}
     where entity = 'spans'

@@ -38,8 +38,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATION = re.compile(r"\b(?:no|not|never|none|neither|nor|cannot|without)\b|n['\u2019]t\b", re.IGNORECASE)
 
 
-def is_stated(premise: str, hypothesis: str) -> bool:
-    """Return whether a premise states a hypothesis of four words or more, whole sentences word for word.
+def is_stated(premise: str, claim: str) -> bool:
+    """Return whether a premise states a claim of four words or more, whole sentences word for word.
 
     A part of a sentence is not stated: what stands around it may deny or limit it.
 
@@ -50,31 +50,31 @@ def is_stated(premise: str, hypothesis: str) -> bool:
     >>> is_stated("In no branch coins cost 2 euros a roll.", "coins cost 2 euros a roll.")
     False
     """
-    is_long = len(hypothesis.split()) >= _FEWEST_WORDS_STATED
-    return is_long and set(_SENTENCE_END.split(hypothesis)).issubset(_SENTENCE_END.split(premise))
+    is_long = len(claim.split()) >= _FEWEST_WORDS_STATED
+    return is_long and set(_SENTENCE_END.split(claim)).issubset(_SENTENCE_END.split(premise))
 
 
-def find_unsettled(premises: Sequence[str], hypotheses: Sequence[str], first: Distances) -> npt.NDArray[np.bool_]:
+def find_unsettled(premises: Sequence[str], claims: Sequence[str], first: Distances) -> npt.NDArray[np.bool_]:
     """Return which pairs the second classifier reads, shape (n,)."""
     low, high = UNSETTLED_ENTAILMENT
     entailment = first.probability_entailment
     unsettled: npt.NDArray[np.bool_] = (entailment > low) & (entailment < high)
     for row in np.flatnonzero(entailment >= high).tolist():
-        unsettled[row] = differs_in_detail(premises[row], hypotheses[row])
+        unsettled[row] = differs_in_detail(premises[row], claims[row])
     return unsettled
 
 
-def differs_in_detail(premise: str, hypothesis: str) -> bool:
+def differs_in_detail(premise: str, claim: str) -> bool:
     """Return whether a sentence has other negations or bounds, or a number more, than the nearest of its premise."""
-    words = _words(hypothesis)
+    words = _words(claim)
     sentences = [premise[start:end] for start, end in split_sentences(premise)] or [premise]
     nearest = max(sentences, key=lambda sentence: len(words & _words(sentence)))
-    numbers = set(_NUMBER.findall(hypothesis))
-    has_other_negations = len(_NEGATION.findall(hypothesis)) != len(_NEGATION.findall(nearest))
+    numbers = set(_NUMBER.findall(claim))
+    has_other_negations = len(_NEGATION.findall(claim)) != len(_NEGATION.findall(nearest))
     has_more_numbers = not numbers.issubset(_NUMBER.findall(nearest))
     if not numbers or has_other_negations or has_more_numbers:
         return has_other_negations or has_more_numbers
-    said, stated = ({each.bound for each in extract_features(text).number_mentions} for text in (hypothesis, nearest))
+    said, stated = ({each.bound for each in extract_features(text).number_mentions} for text in (claim, nearest))
     return {LEAST, MOST} <= said ^ stated
 
 

@@ -111,9 +111,9 @@ class TokenClassifier(TransformersClassifier):
         self._unsupported = find_unsupported(self._labels)
         self._special = np.array(sorted(set(tokenizer.all_special_ids)), dtype=np.int64)
 
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+    def prepare(self, premises: Sequence[str], claims: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs are the logarithms of the shares supported and unsupported, shape (n, 2)."""
-        pairs = [to_pair(encoding) for encoding in self._encode(premises, hypotheses)]
+        pairs = [to_pair(encoding) for encoding in self._encode(premises, claims)]
         tokens, counts = join_pairs(pairs, self.maximum_tokens)
         ends = np.array([truncate_pair(pair, self.maximum_tokens).premise_end for pair in pairs], dtype=np.int64)
         device = self._model.device

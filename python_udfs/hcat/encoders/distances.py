@@ -1,4 +1,4 @@
-"""Measure entailment: whether a premise (evidence) supports a hypothesis (answer sentence), and by what distance.
+"""Measure entailment: whether a premise (evidence) supports a claim (answer sentence), and by what distance.
 
 The distance is that of Sudjianto et al. 2024, section 3.2.2 (docs/metrics.md has the formulas).
 """

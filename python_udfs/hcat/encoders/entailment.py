@@ -26,7 +26,7 @@ SLICES_JOINED = {"cpu": 1, "cuda": 2}
 STATED = "word for word"
 
 #: What :func:`entail_pending` reads of a pair.
-PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "is_elliptic", "count_characters")
+PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "claim", "is_elliptic", "count_characters")
 
 ENTAILED_SCHEMA = schema(
     "string: pair_id classifier_key classifier_name classifier_revision classifier_sha256",
@@ -64,8 +64,8 @@ def entail_pending(pending: Any, identity: ModelIdentity, warehouse: str) -> pa.
     folder = Path(warehouse) / "slices" / identity.key
 
     def entail(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
-        premises, hypotheses = batch.column("premise").to_pylist(), batch.column("hypothesis").to_pylist()
-        wait = start_reading(identity, premises, hypotheses, batch.column("is_elliptic").to_numpy(zero_copy_only=False))
+        premises, claims = batch.column("premise").to_pylist(), batch.column("claim").to_pylist()
+        wait = start_reading(identity, premises, claims, batch.column("is_elliptic").to_numpy(zero_copy_only=False))
         return lambda: _to_entailed(batch, identity, wait())
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
@@ -85,30 +85,30 @@ class Reading(NamedTuple):
 
 
 def start_reading(
-    identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str], is_elliptic: Flags | None = None
+    identity: ModelIdentity, premises: Sequence[str], claims: Sequence[str], is_elliptic: Flags | None = None
 ) -> Callable[[], Reading]:
     """Return a function that waits for what the classifier of the build says; a cascade reads short answers twice."""
     if identity.location != CASCADE:
-        return _start_once(identity, premises, hypotheses)
-    wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses)
-    return lambda: _read_unsettled(wait(), identity, premises, hypotheses, is_elliptic)
+        return _start_once(identity, premises, claims)
+    wait = _start_once(resolve_part(identity, cascade.FIRST), premises, claims)
+    return lambda: _read_unsettled(wait(), identity, premises, claims, is_elliptic)
 
 
 def _read_unsettled(
     reading: Reading,
     identity: ModelIdentity,
     premises: Sequence[str],
-    hypotheses: Sequence[str],
+    claims: Sequence[str],
     is_elliptic: Flags | None,
 ) -> Reading:
     """Return the reading of a cascade, given that of its first classifier."""
     first = reading.distances
-    is_unsettled = cascade.find_unsettled(premises, hypotheses, first)
+    is_unsettled = cascade.find_unsettled(premises, claims, first)
     unsettled = np.flatnonzero(is_unsettled if is_elliptic is None else is_unsettled | is_elliptic)
     if not len(unsettled):
         return reading._replace(first=first)
     chosen = unsettled.tolist()
-    both = [premises[row] for row in chosen], [hypotheses[row] for row in chosen]
+    both = [premises[row] for row in chosen], [claims[row] for row in chosen]
     second = _start_once(resolve_part(identity, cascade.SECOND), *both)()
     for position, row in enumerate(chosen):
         reading.logits[row], reading.deciding[row] = second.logits[position], second.deciding[position]
@@ -127,13 +127,13 @@ def _put(whole: Any, rows: npt.NDArray[np.int64], values: Any) -> Any:
     return copied
 
 
-def _start_once(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
+def _start_once(identity: ModelIdentity, premises: Sequence[str], claims: Sequence[str]) -> Callable[[], Reading]:
     classifier = load_classifier(identity)
     # a classifier of your own reads every pair
     is_own = identity.location not in SHIPPED
-    is_read = [is_own or not cascade.is_stated(*pair) for pair in zip(premises, hypotheses, strict=True)]
+    is_read = [is_own or not cascade.is_stated(*pair) for pair in zip(premises, claims, strict=True)]
     rows, budget = np.flatnonzero(is_read), pair_tokens(identity.device)
-    texts = [[column[row] for row in rows.tolist()] for column in (premises, hypotheses)]
+    texts = [[column[row] for row in rows.tolist()] for column in (premises, claims)]
     wait = start_model(classifier, budget, *texts) if len(rows) else None
 
     def finish() -> Reading:

@@ -1,4 +1,4 @@
-"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol."""
+"""Classifiers that give logits to pairs of premise and claim, each behind one protocol."""
 
 import os
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Classifier(Protocol):
     @property
     def maximum_tokens(self) -> int: ...
 
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+    def prepare(self, premises: Sequence[str], claims: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs of a batch are its logits, shape (n, n_classes)."""
         ...
 
@@ -81,9 +81,9 @@ class CompactClassifier:
         weight = weights["classifier.weight"].numpy().astype(np.float64)
         self.head = Head(find_entailment(labels), find_label(labels, "contradiction"), weight)
 
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+    def prepare(self, premises: Sequence[str], claims: Sequence[str]) -> Prepared:
         """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
-        encodings = self._tokenizer.encode_batch_fast(list(zip(premises, hypotheses, strict=True)))
+        encodings = self._tokenizer.encode_batch_fast(list(zip(premises, claims, strict=True)))
         tokens, counts = join_encodings(encodings, self.maximum_tokens)
         return Prepared(counts, lambda rows: copy_to(tokens.pad(rows), self._device), self._classify)
 
@@ -176,9 +176,9 @@ class HashingClassifier:
     head = Head(0, 2, np.eye(3))
     maximum_tokens = 1 << 20
 
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
+    def prepare(self, premises: Sequence[str], claims: Sequence[str]) -> Prepared:
         """Take the sixteen bytes of the hash of each pair as its tokens."""
-        digests = [hash_text(premise, hypothesis) for premise, hypothesis in zip(premises, hypotheses, strict=True)]
+        digests = [hash_text(premise, claim) for premise, claim in zip(premises, claims, strict=True)]
         ids = np.frombuffer(bytes.fromhex("".join(digests)), np.uint8).reshape(-1, 16)
         return Prepared(np.full(len(ids), 16), lambda rows: ids[rows], self._classify)
 

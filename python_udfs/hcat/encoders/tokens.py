@@ -16,7 +16,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class TokenizedPair(NamedTuple):
-    """Tokens of a pair, or of one text without hypothesis; [premise_start, premise_end) is cut if it is too long."""
+    """Tokens of a pair, or of one text without claim; [premise_start, premise_end) is cut if it is too long."""
 
     ids: list[int]
     segments: list[int]
@@ -185,6 +185,6 @@ def to_pair(encoding: Any) -> TokenizedPair:
 
 
 def to_text(ids: list[int], is_special: Sequence[int]) -> TokenizedPair:
-    """Return a text as a premise without hypothesis, given which of its tokens are special (1)."""
+    """Return a text as a premise without claim, given which of its tokens are special (1)."""
     own = [place for place, special in enumerate(is_special) if not special]
     return TokenizedPair(ids, [0] * len(ids), own[0] if own else 0, own[-1] + 1 if own else 0)

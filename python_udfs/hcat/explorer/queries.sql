@@ -149,7 +149,6 @@ select
     evidence.sentence_index,
     evidence.sentence_text,
     evidence.evidence_text,
-    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
     evidence.unsupported,
     evidence.contradicted,
     evidence.displaced,

@@ -226,7 +226,6 @@ def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[i
                 "text": text if place is None else "",
                 "evidence": find_evidence(show(sentence["evidence_text"]), sentence["evidence_rank"], passages),
                 "evidence_rank": sentence["evidence_rank"],
-                "opposite": find_evidence(show(sentence["contradicting_text"]), sentence["evidence_rank"], passages),
                 **{name: _split(sentence[name]) for name in ("unsupported", "contradicted", "displaced", "computed")},
                 **{name: _round(sentence[name]) for name in ("similarity", "entailment", "contradiction", "support")},
                 **_pick(sentence, "signals fault_kind is_least_grounded claims_nothing is_contradicted is_unsupported"),

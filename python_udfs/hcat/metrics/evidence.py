@@ -2,7 +2,7 @@
 
 A whole context does not fit into the model, and few of its sentences matter: entailment with whole documents is worse
 than counting words. A window therefore has only the context sentences that are most similar to the answer sentence or
-hold words that it still lacks, and their neighbours, in the order of the context.
+hold words that it still lacks, and the neighbours of the first of them.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ EVIDENCE_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "stat
 
 WINDOWED_SCHEMA = schema(
     "string: interaction_id evidence_key",
-    "int32: sentence_index window_index",
-    "list<int32>: context_indices",
+    "int32: sentence_index",
+    "list<int32>: chosen_indices",
     "float32: similarity overlap",
-    "string: hypothesis hypothesis_id",
+    "string: claim claim_id",
     "bool: is_denied is_elliptic",
 )
 
@@ -39,83 +39,57 @@ _SIMILARITY_DIGITS = 4
 
 
 class EvidenceSettings(NamedTuple):
-    """How windows are chosen; the shipped classifier was trained on the defaults.
+    """How the window of a sentence is chosen; the shipped classifier was trained on the defaults."""
 
-    `mode` is ``sentences`` for windows of chosen context sentences, or ``chunks`` for each chunk, cut into runs of
-    sentences. The window with the strongest entailment counts, so more windows raise scores. No sentence is in two.
-    """
-
-    mode: str = "sentences"
-    count_windows: int = 1
-    #: Context sentences that are chosen for a window by their own similarity. Their neighbours are added to them.
+    #: Context sentences that are chosen by their own similarity and words. The neighbours of the first are added.
     count_sentences: int = 4
     #: Characters of a window, about 160 word pieces. The first sentence is always included.
     count_characters: int = 700
 
 
-def choose_windows(
+def choose_window(
     similarity: Similarities,
     words: frozenset[str],
     context_words: Sequence[frozenset[str]],
     lengths: Sequence[int],
     ranks: Sequence[int],
     settings: EvidenceSettings,
-) -> list[list[int]]:
-    """Return the windows of one answer sentence, best first; each is an ascending list of context positions."""
+) -> list[int]:
+    """Return the context positions that are the evidence of one answer sentence, as chosen: the best one first."""
     count = len(similarity)
     cosines = np.round(similarity.astype(np.float64), _SIMILARITY_DIGITS)
     # without words one column that no sentence has
     keys = sorted(words) or [""]
     holds = np.array([[key in held for key in keys] for held in context_words], np.float64)
-    free = np.ones(count, dtype=bool)
-    windows: list[list[int]] = []
-    while len(windows) < settings.count_windows and free.any():
-        window: list[int] = []
-        lacking = np.full(holds.shape[1], 1.0 / holds.shape[1])
-        budget = settings.count_characters
-        open_to = free.copy()
-        while len(window) < settings.count_sentences and open_to.any():
-            gains = np.where(open_to, cosines + holds @ lacking, -np.inf)
-            best = int(gains.argmax())
-            open_to[best] = False
-            if window and lengths[best] > budget:
-                continue
-            window.append(best)
-            budget -= lengths[best]
-            lacking = lacking * (1.0 - holds[best])
-        for neighbour in (window[0] - 1, window[0] + 1):
-            is_near = 0 <= neighbour < count and free[neighbour] and ranks[neighbour] == ranks[window[0]]
-            if is_near and neighbour not in window and lengths[neighbour] <= budget:
-                window.append(neighbour)
-                budget -= lengths[neighbour]
-        free[window] = False
-        windows.append(sorted(window))
-    return windows
-
-
-def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: int) -> list[list[int]]:
-    """Return runs of whole sentences of one chunk, each of at most ``count_characters``."""
-    runs: list[list[int]] = []
-    held = 0
-    for position, (length, rank) in enumerate(zip(lengths, ranks, strict=True)):
-        if runs and ranks[runs[-1][0]] == rank and held + length <= count_characters:
-            runs[-1].append(position)
-            held += length
-        else:
-            runs.append([position])
-            held = length
-    return runs
+    lacking = np.full(holds.shape[1], 1.0 / holds.shape[1])
+    budget = settings.count_characters
+    is_open = np.ones(count, dtype=bool)
+    window: list[int] = []
+    while len(window) < settings.count_sentences and is_open.any():
+        best = int(np.where(is_open, cosines + holds @ lacking, -np.inf).argmax())
+        is_open[best] = False
+        if window and lengths[best] > budget:
+            continue
+        window.append(best)
+        budget -= lengths[best]
+        lacking = lacking * (1.0 - holds[best])
+    for neighbour in (window[0] - 1, window[0] + 1):
+        is_near = 0 <= neighbour < count and ranks[neighbour] == ranks[window[0]]
+        if is_near and neighbour not in window and lengths[neighbour] <= budget:
+            window.append(neighbour)
+            budget -= lengths[neighbour]
+    return window
 
 
 class EvidenceChoice:
-    """Choose the windows of evidence for each answer sentence; the words of distinct texts are kept between batches."""
+    """Choose the window of evidence for each answer sentence; the words of distinct texts are kept between batches."""
 
     def __init__(self, settings: EvidenceSettings | None = None) -> None:
         self._settings = settings or EvidenceSettings()
         self._reader = TextReader(read_words, _KEPT_WORDS)
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
-        """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`)."""
+        """Return one row per answer sentence (schema :data:`WINDOWED_SCHEMA`)."""
         answers = [ids or [] for ids in batch.column("answer_text_ids").to_pylist()]
         contexts, ranks_of_contexts = (_read_evidence(batch, name) for name in ("text_ids", "ranks"))
         queries = [ids or [] for ids in batch.column("query_text_ids").to_pylist()]
@@ -151,18 +125,14 @@ class EvidenceChoice:
                 if claim.is_elliptic:
                     asked = matrix[[position[each] for each in query]] @ vectors.T
                     similarity = np.maximum(similarity, asked.max(axis=0))
-                if self._settings.mode == "sentences":
-                    windows = choose_windows(similarity, words, context_words, lengths, ranks, self._settings)
-                else:
-                    windows = cut_chunks(lengths, ranks, self._settings.count_characters)
-                for window_index, window in enumerate(windows):
-                    held = words.intersection(frozenset().union(*[context_words[each] for each in window]))
-                    closest = float(np.clip(similarity[window].max(), -1.0, 1.0))
-                    overlap = len(held) / len(words) if words else 1.0
-                    row = (interaction_id, evidence_key, sentence_index, window_index, window, closest, overlap)
-                    # another reader may read a short answer, so that its pair has a key of its own
-                    key = hash_text(claim.text, "short answer") if claim.is_elliptic else hash_text(claim.text)
-                    rows.append((*row, claim.text, key, claim.is_denied, claim.is_elliptic))
+                window = choose_window(similarity, words, context_words, lengths, ranks, self._settings)
+                held = words.intersection(frozenset().union(*[context_words[each] for each in window]))
+                closest = float(np.clip(similarity[window].max(), -1.0, 1.0))
+                overlap = len(held) / len(words) if words else 1.0
+                # another reader may read a short answer, so that its pair has a key of its own
+                key = hash_text(claim.text, "short answer") if claim.is_elliptic else hash_text(claim.text)
+                row = (interaction_id, evidence_key, sentence_index, window, closest, overlap)
+                rows.append((*row, claim.text, key, claim.is_denied, claim.is_elliptic))
         return to_batch(rows, WINDOWED_SCHEMA)
 
 

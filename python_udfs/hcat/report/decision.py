@@ -119,9 +119,6 @@ def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
             text = blocks.rich('{} <span class="mark {}">{}</span>', text, mark, mark)
     shown = [("Weakest sentence" if sentence["is_least_grounded"] else "Sentence with unsupported parts", text)]
     best = clean_text(sentence["evidence_text"], SENTENCE_CHARACTERS)
-    against = clean_text(sentence["contradicting_text"], SENTENCE_CHARACTERS)
-    if sentence["is_contradicted"] and against != best:
-        shown.append(("Contradicting evidence", blocks.show_quote(against)))
     rank = sentence["evidence_rank"]
     where = [f"similarity {format_number(sentence['similarity'])}"]
     if sentence["is_contradicted"]:

@@ -312,7 +312,6 @@ select
     left(unsupported, $characters) as unsupported,
     left(contradicted, $characters) as contradicted,
     left(displaced, $characters) as displaced,
-    left(case when is_contradicted then contradicting_text end, $characters) as contradicting_text,
     contradiction_probability,
     coalesce(is_flagged, false) as is_flagged,
     coalesce(is_contradicted, false) as is_contradicted,

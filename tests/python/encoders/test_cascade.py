@@ -18,7 +18,7 @@ def says(*entailment_shares):
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "share", "expected"),
+    ("claim", "share", "expected"),
     [
         ("The fee is 5 euros.", 0.9, False),
         ("The fee is 5 euros.", 0.5, True),
@@ -31,8 +31,8 @@ def says(*entailment_shares):
         ("Cards are free abroad.", 0.05, False),
     ],
 )
-def test_unsure_pairs_and_overlooked_details_are_read_again(hypothesis, share, expected):
-    assert cascade.find_unsettled([EVIDENCE], [hypothesis], says(share)).tolist() == [expected]
+def test_unsure_pairs_and_overlooked_details_are_read_again(claim, share, expected):
+    assert cascade.find_unsettled([EVIDENCE], [claim], says(share)).tolist() == [expected]
 
 
 def test_an_empty_premise_is_settled_or_not_without_an_error():
@@ -48,7 +48,7 @@ class Fixed:
     def __init__(self, share):
         self.share, self.count = share, 0
 
-    def prepare(self, premises, hypotheses):
+    def prepare(self, premises, claims):
         return Prepared(np.full(len(premises), 3), lambda rows: rows, self.classify)
 
     def classify(self, rows):
@@ -69,8 +69,8 @@ def test_both_readings_are_kept(monkeypatch):
     readers = {"compact": Fixed(0.9), "accurate": Fixed(0.2)}
     both = make_cascade(monkeypatch, readers)
     # the last one stands in the evidence, and nobody reads it
-    hypotheses = ["The fee: 5 euros.", "The fee is 3 euros.", "The fee is 5 euros."]
-    reading = entailment.start_reading(both, [EVIDENCE] * 3, hypotheses)()
+    claims = ["The fee: 5 euros.", "The fee is 3 euros.", "The fee is 5 euros."]
+    reading = entailment.start_reading(both, [EVIDENCE] * 3, claims)()
     assert (readers["compact"].count, readers["accurate"].count) == (2, 1)
     assert reading.deciding == ["compact", "accurate", entailment.STATED]
     np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2, 0.987], atol=1e-3)

@@ -18,7 +18,7 @@ from hcat.engine.devices import ModelError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "the", "free", "predict", ":", "0", "1"]
 PREMISES = ["the fee is five", "free", "the fee is " + "five " * 90]
-HYPOTHESES = ["the fee is six", "the fee is free", "five"]
+CLAIMS = ["the fee is six", "the fee is free", "five"]
 
 
 def save_tokenizer(folder, names=("input_ids", "attention_mask")):
@@ -71,9 +71,9 @@ def test_any_sequence_classifier_with_an_entailment_label_works(tmp_path):
     save_model(tmp_path, "bert", labels, "AutoModelForSequenceClassification")
     classifier = read(tmp_path)
     assert (classifier.head.entailment, classifier.head.contradiction, classifier.maximum_tokens) == (1, 2, 48)
-    logits, counts = start_model(classifier, 64, PREMISES, HYPOTHESES)()
+    logits, counts = start_model(classifier, 64, PREMISES, CLAIMS)()
     assert counts.tolist() == [11, 8, 97]
-    alone, _ = start_model(classifier, 64, PREMISES[:1], HYPOTHESES[:1])()
+    alone, _ = start_model(classifier, 64, PREMISES[:1], CLAIMS[:1])()
     assert_allclose(alone[0], logits[0], atol=1e-5)
 
 
@@ -84,7 +84,7 @@ def test_a_sentence_is_as_good_as_its_worst_word_piece(tmp_path, kind):
     save_model(tmp_path, kind, {0: "LABEL_0", 1: "LABEL_1"})
     classifier = read(tmp_path)
     assert classifier.maximum_tokens == 48
-    logits, counts = start_model(classifier, 4096, PREMISES, HYPOTHESES)()
+    logits, counts = start_model(classifier, 4096, PREMISES, CLAIMS)()
     assert counts.tolist() == [11, 8, 97]
     found = measure_distances(logits, classifier.head)
     assert found.probability_contradiction is None

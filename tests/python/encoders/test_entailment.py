@@ -105,18 +105,18 @@ def test_model_without_one_last_linear_is_refused():
 
 
 @given(st.integers(0, 30), st.integers(1, 30), st.integers(8, 40))
-def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maximum):
-    premise, hypothesis = list(range(100, 100 + count_premise)), list(range(200, 200 + count_hypothesis))
-    ids = [1, *premise, 2, *hypothesis, 3]
-    segments = [0] * (count_premise + 2) + [1] * (count_hypothesis + 1)
+def test_truncation_cuts_the_premise_first(count_premise, count_claim, maximum):
+    premise, claim = list(range(100, 100 + count_premise)), list(range(200, 200 + count_claim))
+    ids = [1, *premise, 2, *claim, 3]
+    segments = [0] * (count_premise + 2) + [1] * (count_claim + 1)
     cut = truncate_pair(TokenizedPair(ids, segments, 1, 1 + count_premise), maximum)
     assert len(cut.ids) == len(cut.segments) == min(len(ids), maximum)
     assert cut.ids[0] == 1
     assert cut.ids[-1] == 3
     kept = [token for token in cut.ids if 100 <= token < 200]
     assert kept == premise[: len(kept)]
-    if count_hypothesis + 3 + min(count_premise, maximum // 2) <= maximum:
-        assert [token for token in cut.ids if token >= 200] == hypothesis
+    if count_claim + 3 + min(count_premise, maximum // 2) <= maximum:
+        assert [token for token in cut.ids if token >= 200] == claim
 
 
 def test_compact_classifier_equals_transformers():
@@ -136,14 +136,14 @@ def test_compact_classifier_equals_transformers():
         strict=False,
     )
     assert not missing.missing_keys
-    premises, hypotheses = ["The fee is five euros.", "Yes."], ["The fee is six euros a month.", "No."]
+    premises, claims = ["The fee is five euros.", "Yes."], ["The fee is six euros a month.", "No."]
     expected = []
-    for pair in zip(premises, hypotheses, strict=True):
+    for pair in zip(premises, claims, strict=True):
         encoding = minilm.load_tokenizer().encode(*pair)
         with torch.inference_mode():
             output = peer(input_ids=torch.tensor([encoding.ids]), token_type_ids=torch.tensor([encoding.type_ids]))
         expected.append(output.logits[0].numpy())
-    assert_allclose(start_model(classifier, 4096, premises, hypotheses)()[0], np.array(expected), atol=1e-4)
+    assert_allclose(start_model(classifier, 4096, premises, claims)()[0], np.array(expected), atol=1e-4)
 
 
 def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
@@ -154,7 +154,7 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
             "pair_id": [f"p{number}" for number in range(10)],
             "classifier_key": [identity.key] * 10,
             "premise": [f"premise {number}" for number in range(10)],
-            "hypothesis": ["hypothesis"] * 10,
+            "claim": ["claim"] * 10,
             "is_elliptic": [False] * 10,
         }
     )
@@ -166,7 +166,7 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
     monkeypatch.setattr(
         HashingClassifier,
         "prepare",
-        lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
+        lambda self, premises, claims: (calls.append(len(premises)), original(self, premises, claims))[1],
     )
     rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path)).read_all()
     assert sum(calls) == 6

@@ -97,7 +97,7 @@ def test_the_packaged_base_is_the_pinned_one_and_fills_a_classifier(installed):
     assert model.config.id2label[0] == "entailment"
 
 
-def test_the_tokenizer_tells_premise_from_hypothesis(installed):
+def test_the_tokenizer_tells_premise_from_claim(installed):
     encoding = mpnet.load_tokenizer().encode("The fee is 5 euros.", "It costs 5 euros.")
     assert (encoding.tokens[0], encoding.tokens[-1]) == ("<s>", "</s>")
     first = encoding.sequence_ids.index(1)
@@ -105,7 +105,7 @@ def test_the_tokenizer_tells_premise_from_hypothesis(installed):
 
 
 PREMISE = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
-HYPOTHESES = ["The basic account costs 5 euros a month.", "The basic account has no monthly fee.", "It opened in 1923."]
+CLAIMS = ["The basic account costs 5 euros a month.", "The basic account has no monthly fee.", "It opened in 1923."]
 
 
 def test_accurate_classifier_is_what_training_left(installed):
@@ -120,9 +120,9 @@ def test_accurate_classifier_is_what_training_left(installed):
     adapted = fit.make_adapted(BASES["accurate"], BASES["accurate"].shipped_rank).eval()
     delta = load_file(SHIPPED["accurate"].folder / "delta.safetensors")
     write_back(adapted, {name: value.float() for name, value in delta.items()})
-    for hypothesis in HYPOTHESES:
-        encoding = mpnet.load_tokenizer().encode(PREMISE, hypothesis)
+    for claim in CLAIMS:
+        encoding = mpnet.load_tokenizer().encode(PREMISE, claim)
         with torch.inference_mode():
             expected = adapted(input_ids=torch.tensor([encoding.ids])).logits.numpy()
-        found, _ = start_model(classifier, 2048, [PREMISE], [hypothesis])()
+        found, _ = start_model(classifier, 2048, [PREMISE], [claim])()
         assert_allclose(found, expected, atol=1e-3)

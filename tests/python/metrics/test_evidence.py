@@ -6,23 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.metrics.evidence import (
-    WINDOWED_SCHEMA,
-    EvidenceChoice,
-    EvidenceSettings,
-    choose_windows,
-    cut_chunks,
-    read_words,
-)
+from hcat.metrics.evidence import WINDOWED_SCHEMA, EvidenceChoice, EvidenceSettings, choose_window, read_words
 
 
-def settings(windows: int = 1, sentences: int = 2, characters: int = 1000, mode: str = "sentences") -> EvidenceSettings:
-    return EvidenceSettings(mode, windows, sentences, characters)
+def settings(sentences: int = 2, characters: int = 1000) -> EvidenceSettings:
+    return EvidenceSettings(sentences, characters)
 
 
 def choose(similarity, words, context_words, chosen=None, lengths=None, ranks=None):
     count = len(similarity)
-    return choose_windows(
+    return choose_window(
         np.array(similarity, np.float32),
         frozenset(words),
         [frozenset(each) for each in context_words],
@@ -34,53 +27,41 @@ def choose(similarity, words, context_words, chosen=None, lengths=None, ranks=No
 
 def test_second_sentence_brings_the_words_that_the_first_lacks():
     # 0 is most similar and holds fee; 1 is as similar as 2 but repeats fee; 2 holds the word that is still lacking
-    assert choose([0.9, 0.5, 0.5, 0.1], {"fee", "june"}, [{"fee"}, {"fee"}, {"june"}, set()]) == [[0, 2]]
+    assert choose([0.9, 0.5, 0.5, 0.1], {"fee", "june"}, [{"fee"}, {"fee"}, {"june"}, set()]) == [0, 2]
+
+
+def test_the_best_sentence_stands_first_wherever_it_is_in_the_context():
+    assert choose([0.5, 0.1, 0.9], {"fee"}, [set()] * 3) == [2, 0]
 
 
 def test_neighbours_of_the_first_sentence_stay_in_its_chunk():
     one = settings(sentences=1)
-    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 1, 1, 2]) == [[0, 1, 2]]
-    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 2, 2, 2]) == [[1, 2]]
+    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 1, 1, 2]) == [1, 0, 2]
+    assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 2, 2, 2]) == [1, 2]
 
 
 def test_budget_holds_but_the_first_sentence_is_always_taken():
-    assert choose([0.9, 0.8], {"fee"}, [set(), set()], settings(characters=5), lengths=[50, 50]) == [[0]]
-    assert choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(characters=60), lengths=[50, 50, 10]) == [[0, 2]]
+    assert choose([0.9, 0.8], {"fee"}, [set(), set()], settings(characters=5), lengths=[50, 50]) == [0]
+    assert choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(characters=60), lengths=[50, 50, 10]) == [0, 2]
 
 
 def test_a_sentence_without_words_is_chosen_by_similarity():
-    assert choose([0.1, 0.9], set(), [{"fee"}, set()], settings(sentences=1)) == [[1]]
+    assert choose([0.1, 0.9], set(), [{"fee"}, set()], settings(sentences=1)) == [1]
 
 
 @given(
     st.lists(st.tuples(st.floats(-1, 1, width=32), st.integers(1, 80)), min_size=1, max_size=12),
-    st.integers(1, 4),
     st.integers(1, 5),
     st.integers(1, 200),
 )
-def test_every_window_keeps_its_promises(context, windows, sentences, characters):
+def test_every_window_keeps_its_promises(context, sentences, characters):
     similarity = [each[0] for each in context]
     lengths = [each[1] for each in context]
-    chosen = settings(windows, sentences, characters)
-    found = choose(similarity, {"a", "b"}, [{"a"}] * len(context), chosen, lengths, [0] * len(context))
-    assert 1 <= len(found) <= windows
-    flat = [position for window in found for position in window]
-    assert len(flat) == len(set(flat))
-    for window in found:
-        assert window == sorted(window)
-        assert len(window) <= sentences + 2
-        assert len(window) == 1 or sum(lengths[position] for position in window) <= characters + max(lengths)
-
-
-@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 3)), min_size=1, max_size=20), st.integers(1, 100))
-def test_chunk_windows_cover_every_sentence_once(context, characters):
-    ranks = sorted(rank for _, rank in context)
-    lengths = [length for length, _ in context]
-    runs = cut_chunks(lengths, ranks, characters)
-    assert [position for run in runs for position in run] == list(range(len(context)))
-    for run in runs:
-        assert len({ranks[position] for position in run}) == 1
-        assert len(run) == 1 or sum(lengths[position] for position in run) <= characters
+    chosen = settings(sentences, characters)
+    window = choose(similarity, {"a", "b"}, [{"a"}] * len(context), chosen, lengths, [0] * len(context))
+    assert len(window) == len(set(window))
+    assert 1 <= len(window) <= sentences + 2
+    assert len(window) == 1 or sum(lengths[position] for position in window) <= characters + lengths[window[0]]
 
 
 def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
@@ -116,10 +97,9 @@ def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
     return pa.RecordBatch.from_pylist(rows), table
 
 
-@pytest.mark.parametrize("mode", ["sentences", "chunks"])
-def test_results_do_not_depend_on_batch_borders(mode):
+def test_results_do_not_depend_on_batch_borders():
     batch, texts = make_batch(9)
-    chosen = settings(2, 2, 120, mode)
+    chosen = settings(2, 120)
     whole = EvidenceChoice(chosen)(batch, texts)
     choice = EvidenceChoice(chosen)
     parts = pa.Table.from_batches([choice(batch.slice(start, 2), texts) for start in range(0, batch.num_rows, 2)])

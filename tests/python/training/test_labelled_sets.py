@@ -31,7 +31,7 @@ def make_signals(count: int = 40) -> Signals:
         kinds.append(None)
     features = random.standard_normal((count, len(NAMES))) * 0.1
     features[:, 0] += np.where([answer.is_bad for answer in answers], -2.0, 2.0)
-    return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool))
+    return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool), np.arange(float(count)))
 
 
 def test_stored_signals_hold_no_text_and_come_back(tmp_path):
@@ -45,6 +45,7 @@ def test_stored_signals_hold_no_text_and_come_back(tmp_path):
     compact, whole, cascade = (read_stored(name, path) for name in ("compact", "accurate", "cascade"))
     assert (len(compact.answers), len(whole.answers), len(cascade.answers)) == (40, 39, 39)
     np.testing.assert_allclose(compact.features, signals.features, atol=1e-6)
+    np.testing.assert_allclose(compact.count_words_missing(), -np.arange(40.0), rtol=1e-5)
     np.testing.assert_allclose(cascade.features[0, :2], accurate[0], atol=1e-6)
     np.testing.assert_allclose(cascade.features[-1, :2], signals.features[-1, :2], atol=1e-6)
 

@@ -92,7 +92,7 @@ def test_an_epoch_shows_every_pair_once(lengths):
         assert len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= 200
 
 
-def test_pairs_keep_the_hypothesis_whole():
+def test_pairs_keep_the_claim_whole():
     tokens = fit.PairTokens(16, BASES["compact"])
     ids, starts, _ = tokens.encode([pairs.Pair("word " * 100, "the fee", 0, "x")])
     assert len(ids[0]) == 16

@@ -37,28 +37,18 @@ having count(distinct decision_name) > 1 or (count(*) > 1 and count(distinct cla
 {% call promise('fused_prior_is_complete', ['groundedness_prior']) %}
 -- A classifier needs each signal exactly once and every scale. Otherwise it would get other probabilities than those
 -- fitted.
-with priors as (
-    select * from {{ seed('groundedness_prior') }}
-),
-
-counted as (
+{%- set features = ['intercept'] + fused_signals() %}
+with counted as (
     select
         classifier_name,
         count(*) as count_rows,
-        count(distinct feature) as count_features,
+        count(distinct case when feature in ('{{ features | join("', '") }}') then feature end) as count_features,
         count(case when feature <> 'intercept' and (center is null or coalesce(scale, 0) <= 0) then 1 end) as count_open
-    from priors
+    from {{ seed('groundedness_prior') }}
     group by classifier_name
-),
-
-compared as (
-    select
-        counted.*,
-        max(counted.count_features) over () as most_features
-    from counted
 )
 
-select classifier_name as id, 'a signal that is missing, twice, or without its scale' as problem
-from compared
-where count_features < most_features or count_rows > count_features or count_open > 0
+select classifier_name as id, 'a signal that is missing, unknown, twice, or without its scale' as problem
+from counted
+where count_features < {{ features | length }} or count_rows > count_features or count_open > 0
 {% endcall %}

@@ -193,7 +193,6 @@ export interface Sentence {
   text: string
   evidence: Evidence | null
   evidence_rank: number | null
-  opposite: Evidence | null
   unsupported: string[]
   contradicted: string[]
   displaced: string[]

@@ -1,4 +1,4 @@
--- A key is processed once and never again.
+-- The content key of a request is processed once and never again.
 {{ config(materialized='table') }}
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}

@@ -1,4 +1,4 @@
--- Other allocations need no scores, so a test set then needs no evaluated logs.
+-- Only the allocation neyman needs scores: with any other a test set needs no evaluated logs.
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}

@@ -27,18 +27,18 @@ checked as (
 ),
 
 paired as (
-    select parent_text as premise, variant_text as hypothesis from checked
+    select parent_text as premise, variant_text as claim from checked
     union
-    select variant_text as premise, parent_text as hypothesis from checked
+    select variant_text as premise, parent_text as claim from checked
 ),
 
 final as (
     select
-        {{ text_pair_id('paired.premise', 'paired.hypothesis') }} as pair_id,
+        {{ text_pair_id('paired.premise', 'md5(paired.claim)') }} as pair_id,
         classifier.classifier_key,
         paired.premise,
-        paired.hypothesis,
-        length(paired.premise) + length(paired.hypothesis) as count_characters
+        paired.claim,
+        length(paired.premise) + length(paired.claim) as count_characters
     from paired
     cross join classifier
 )

@@ -61,9 +61,9 @@ joined as (
     inner join test_queries on planned.parent_query_id = test_queries.query_id
     inner join variant_types on varied.variant_type = variant_types.variant_type
     left join pairs_entailed as from_parent
-        on {{ text_pair_id('test_queries.query_text', 'varied.query_text') }} = from_parent.pair_id
+        on {{ text_pair_id('test_queries.query_text', 'md5(varied.query_text)') }} = from_parent.pair_id
     left join pairs_entailed as to_parent
-        on {{ text_pair_id('varied.query_text', 'test_queries.query_text') }} = to_parent.pair_id
+        on {{ text_pair_id('varied.query_text', 'md5(test_queries.query_text)') }} = to_parent.pair_id
 ),
 
 judged as (

@@ -1,4 +1,4 @@
--- A query gets the type if its seeded hash is below the share of the type.
+-- A query gets a variant of a type if its seeded hash is below the share of the type.
 with variant_types as (
     select * from {{ seed('test_variant_types') }}
     where is_enabled

@@ -425,15 +425,14 @@ function Contexts(props: {
   }, [active, contexts])
   // the build compares with a window of several sentences: the one that says most of the same is marked
   const deciding = useMemo(() => {
-    const found = sentence?.opposite?.places ? sentence.opposite : sentence?.evidence
     const textOf = (rank: number) => chunks.get(contexts.find((context) => context.rank === rank)?.chunk ?? -1)?.text ?? ''
     const said = sentence?.place ? slicer(answer)(...sentence.place) : (sentence?.text ?? '')
-    return closestSentence(said, found?.places ?? [], textOf, sentence?.evidence_rank ?? 0)
+    return closestSentence(said, sentence?.evidence?.places ?? [], textOf, sentence?.evidence_rank ?? 0)
   }, [sentence, contexts])
-  const mark = sentence?.opposite?.places ? 1 : 0
+  const mark = sentence?.is_contradicted ? 1 : 0
   const places = (rank: number | null) =>
     deciding && deciding[0] === rank ? [{ start: deciding[1], end: deciding[2], mark }] : []
-  const elsewhere = [sentence?.evidence?.text, sentence?.opposite?.text].filter((text) => text !== undefined)
+  const elsewhere = sentence?.evidence?.text
   return (
     <section class="contexts">
       <h2>{words.contexts}</h2>
@@ -464,14 +463,12 @@ function Contexts(props: {
             </article>
           )
         })}
-        {elsewhere.length > 0 && (
+        {elsewhere !== undefined && (
           <article class="chunk">
             <h3>{words.elsewhere}</h3>
-            {elsewhere.map((text, index) => (
-              <p class="text" dir="auto" key={index}>
-                <mark class="evidence">{text}</mark>
-              </p>
-            ))}
+            <p class="text" dir="auto">
+              <mark class="evidence">{elsewhere}</mark>
+            </p>
           </article>
         )}
       </div>
