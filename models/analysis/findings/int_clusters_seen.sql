@@ -1,6 +1,6 @@
--- Weak cells are searched in the release population alone, so a query that another version answered before is new evidence. The table is a
--- history: builds add rows and never change any, even with --full-refresh. What a finding was found on is thereby known
--- for ever.
+-- Weak cells are searched in the release population alone, so a query that another version answered before is new
+-- evidence. The table is a history: builds add rows and never change any, even with --full-refresh. What a finding was
+-- found on is thereby known for ever.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

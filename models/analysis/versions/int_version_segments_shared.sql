@@ -1,4 +1,5 @@
--- A query pairs only inside one segment, so a dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
+-- A query pairs only inside one segment, so a dimension in which the versions differ (system, week, a changed answer
+-- length) gives no pairs.
 
 with queries as (
     select *, count(*) over (partition by application, version, query_key) as count_interactions

@@ -1,5 +1,5 @@
--- The key under which a text is read holds the places of the public values, so that a change of the documents decides anew about
--- the texts that it concerns, and about no other.
+-- The key under which a text is read holds the places of the public values, so that a change of the documents decides
+-- anew about the texts that it concerns, and about no other.
 -- This is a table, because every reader of masked texts needs it.
 {{ config(materialized='table') }}
 

@@ -1,4 +1,4 @@
--- A join on these rows costs what the answer is long. A look into the list of an answer would copy the list for each sentence.
+-- A join on these rows costs what the answer is long. A look into its list would copy the list for each sentence.
 select
     interaction_passages.interaction_id,
     passages_split.sentence_index,
