@@ -67,6 +67,8 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("opik", 1, list(SHELF), None),
         ("mlflow_table", 1, list(SHELF), None),
         ("phoenix", 1, list(SHELF), None),
+        # spans by their ids, times in milliseconds with a fraction
+        ("genkit", 2, list(SHELF), "tool"),
         ("langwatch", 1, list(SHELF), None),
         ("laminar", 1, list(SHELF), None),
         # what was found is cut, so that it is no passage
@@ -121,6 +123,12 @@ def write_trace(folder: Path, *spans: tuple[str, dict[str, str]]) -> None:
             ("vector_search", {"acme.search.query": QUERY, "acme.search.documents": json.dumps(PASSAGES)}),
         ],
         [("run", {"input": MESSAGES, "answer": ANSWER, "sources": json.dumps(PASSAGES)})],
+        # what a tool put out stands in what the model was given
+        [
+            ("run", {"acme:input": QUERY, "acme:output": ANSWER}),
+            ("find docs", {"acme:input": QUERY, "acme:output": json.dumps(PASSAGES), "acme:type": "search"}),
+            ("llm", {"acme:input": json.dumps({"m": [{"c": [{"output": PASSAGES}]}]}), "acme:output": "{}"}),
+        ],
     ],
 )
 def test_an_unknown_tool_is_read_by_the_names_of_its_keys_and_that_is_said(
@@ -243,6 +251,15 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
         ("dspy_history", 1, list(SHELF)),
         ("haystack_evaluation", 1, list(SHELF)),
         ("llm", 1, ["k1", "k2"]),
+        # messages one a line, without a conversation
+        ("ag2_events", 1, list(SHELF)),
+        ("autogen_stream", 1, list(SHELF)),
+        # beside counts of tokens and the score of a program
+        ("ag2_evaluation", 1, list(SHELF)),
+        ("letta", 1, list(SHELF)),
+        ("chatkit", 1, list(SHELF)),
+        # what its tool returned stands in texts of its own
+        ("llama_stack", 1, []),
     ],
 )
 def test_every_text_of_a_log_of_events_or_of_named_steps_arrives(
@@ -277,6 +294,7 @@ def test_runs_that_overlap_or_do_not_end_are_no_calls(tmp_path: Path) -> None:
         {"question": QUERY, "text": P1, "document": {"query": QUERY, "data": P2}},
         {"question": QUERY, "payload": {"data": "six"}, "check": {"expected_output": {"answer": ANSWER}}},
         {"question": QUERY, "steps": [{"llm": {"replies": [ANSWER]}}, {"llm": {"replies": ["No."]}}]},
+        {"id": "t", "tokens": {"input": 5, "output": 7}},
     ],
 )
 def test_what_steps_do_not_name_as_an_answer_is_none(call: dict[str, Any], tmp_path: Path) -> None:
