@@ -15,7 +15,7 @@ from hcat.engine.project import DBT, find_place, render_setting
 from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
 from hcat.engine.settings import read_vars
-from hcat.engine.staging import ProjectError, read_project_file
+from hcat.engine.staging import read_project_file
 from hcat.engine.warehouse import WarehouseError
 
 #: As DBT of hcat.engine.project, with a listener.
@@ -50,7 +50,9 @@ def build(
     settings = read_project_file(project)
     packages = project / str(render_setting(settings.get("packages-install-path", "dbt_packages")))
     if (project / "packages.yml").is_file() and not any(packages.glob("*/dbt_project.yml")):
-        raise ProjectError(f"{packages} holds no package: run `dbt deps` first")
+        say(f"hcat build: {packages} holds no package: runs `dbt deps`")
+        if subprocess.run([*DBT, "deps", "--project-dir", str(project)], check=False).returncode:
+            return 2
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
     command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]

@@ -34,5 +34,6 @@ def test_the_command_is_that_of_dbt(
     assert commands == [[*building.DBT, *given]]
     assert said == (["hcat build: finished a deletion that was killed"] if name == "own" else [])
     (tmp_path / "packages.yml").touch()
-    with pytest.raises(RuntimeError, match=r"dbt_packages holds no package: run `dbt deps` first$"):
-        building.build(tmp_path, None, None, None, [], is_showing_progress=False)
+    # packages come first, and without them nothing is built
+    assert building.build(tmp_path, None, None, None, [], is_showing_progress=False) == 2
+    assert commands[1:] == [[*building.DBT, "deps", "--project-dir", str(tmp_path)]]
