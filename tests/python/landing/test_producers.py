@@ -67,7 +67,6 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("opik", 1, list(SHELF), None),
         ("mlflow_table", 1, list(SHELF), None),
         ("phoenix", 1, list(SHELF), None),
-        # spans by their ids, times in milliseconds with a fraction
         ("genkit", 2, list(SHELF), "tool"),
         ("langwatch", 1, list(SHELF), None),
         ("laminar", 1, list(SHELF), None),
@@ -167,19 +166,6 @@ def test_every_text_of_a_trace_by_a_published_schema_arrives(tool: str, tmp_path
     assert [P2 in row["text"] for row in found["retrievals"]] == [True] * TRACES[tool]["passages"]
 
 
-def test_the_ai_sdk_of_vercel_names_its_operations(tmp_path: Path) -> None:
-    write_trace(
-        tmp_path,
-        ("ai.streamText", {"ai.operationId": "ai.streamText", "ai.prompt": json.dumps({"prompt": QUERY})}),
-        ("ai.toolCall", {"ai.operationId": "ai.toolCall", "ai.toolCall.result": json.dumps(PASSAGES)}),
-        ("ai.doStream", {"ai.operationId": "ai.streamText.doStream", "ai.response.text": ANSWER}),
-    )
-    found = fold(tmp_path)
-    (interaction,) = found["interactions"]
-    assert (interaction["query_text"], interaction["answer"], interaction["kind"]) == (QUERY, ANSWER, "vercel")
-    assert [row["chunk_id"] for row in found["retrievals"]] == list(SHELF)
-
-
 @pytest.mark.parametrize("answer", ['["It", "depends"]', '{"answer": "The fee is 5.", "sources": [1]}'])
 def test_an_answer_in_json_under_its_name_stays_what_the_user_saw(answer: str, tmp_path: Path) -> None:
     outputs = {"output.value": json.dumps({"answer": answer}), "input.value": json.dumps({"question": QUERY})}
@@ -247,18 +233,14 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
         ("pydantic_ai_messages", 1, list(SHELF)),
         ("chatlas", 1, list(SHELF)),
         ("smolagents_run", 1, list(SHELF)),
-        # without ids
         ("dspy_history", 1, list(SHELF)),
         ("haystack_evaluation", 1, list(SHELF)),
         ("llm", 1, ["k1", "k2"]),
-        # messages one a line, without a conversation
         ("ag2_events", 1, list(SHELF)),
         ("autogen_stream", 1, list(SHELF)),
-        # beside counts of tokens and the score of a program
         ("ag2_evaluation", 1, list(SHELF)),
         ("letta", 1, list(SHELF)),
         ("chatkit", 1, list(SHELF)),
-        # what its tool returned stands in texts of its own
         ("llama_stack", 1, []),
     ],
 )
