@@ -91,7 +91,7 @@ def upgrade_warehouse(
 def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
     """Run dbt by its ``dbtRunner`` and return its exit code; print errors, macros' lines and :class:`_Progress`."""
     progress = _Progress()
-    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
+    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", "--no-use-colors", *words])
     progress.finish()
     if done.exception is not None:
         said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())

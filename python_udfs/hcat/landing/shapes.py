@@ -158,39 +158,35 @@ def expand_records(
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
     head, is_whole, rows = head_of(map(_unwrap, records))
-    if not any(calls.conversation_of(record) for _, record, _, _ in head):
-        if is_whole and (joined := _join_lines(head)):
-            yield from joined
+    said = [record for _, record, _, _ in head if record is not None]
+    only = None
+    if not any(map(calls.conversation_of, said)):
+        only = _key_of_lines(said) if is_whole else None
+        if only is None:
+            # the first record that can be read tells what the file holds
+            yield from (join_events if read_event(next(iter(said), None))[1] else iter)(rows)
             return
-        # the first record that can be read tells what the file holds
-        first = next((record for _, record, _, _ in head if record is not None), None)
-        yield from (join_events if read_event(first)[1] else iter)(rows)
-        return
     conversations: dict[str, list[RawRecord]] = {}
     for row in rows:
-        key = calls.conversation_of(row[1], is_step=True)
+        key = only if only and row[1] else calls.conversation_of(row[1], is_step=True)
         if key is None:
             yield row
         else:
             conversations.setdefault(key, []).append(row)
-    for key, said in conversations.items():
-        note = next((note for _, _, note, _ in said if note), None)
-        yield said[0][0], calls.join_conversation(key, [record for _, record, _, _ in said if record]), note, None
+    for key, held in conversations.items():
+        note = next((note for _, _, note, _ in held if note), None)
+        yield held[0][0], calls.join_conversation(key, [record for _, record, _, _ in held if record]), note, None
 
 
-def _join_lines(rows: Sequence[RawRecord]) -> list[RawRecord]:
-    """Return the messages of a file as one conversation, if all records are some and each question has its reply."""
-    said = [record for _, record, _, _ in rows if record is not None]
+def _key_of_lines(said: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return a key of the one conversation that the records of a file are, if each question of it has its reply."""
     messages = None if any(calls.brings(record)[0] for record in said) else messages_of(said)
     spoken = [(role, each) for each in messages or () if (role := role_of(each)) in (USER, ASSISTANT) and text_of(each)]
     roles = [role for role, _ in spoken]
     if roles[:2] != [USER, ASSISTANT] or (USER, USER) in pairwise(roles):
-        return []
+        return None
     # the same while the file grows
-    key = "conversation_" + hash_text(json.dumps([each for _, each in spoken[:2]], default=str))[:16]
-    first = next(number for number, record, _, _ in rows if record is not None)
-    note = next((note for _, record, note, _ in rows if record is not None and note), None)
-    return [*(row for row in rows if row[1] is None), (first, calls.join_conversation(key, said), note, None)]
+    return "conversation_" + hash_text(json.dumps([each for _, each in spoken[:2]], default=str))[:16]
 
 
 def _unwrap(row: RawRecord) -> RawRecord:
