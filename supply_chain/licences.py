@@ -60,6 +60,10 @@ from a wheel of your own. On the public package index the name `hcat` belongs to
 installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-model.md) say what is
 trusted and what is not.
 
+A wheel alone takes the newest dbt-core that `pyproject.toml` allows. Since 1.12.1 dbt-core needs a parser that is
+fetched from GitHub while it is installed. Where GitHub cannot be reached,
+`pip install --only-binary dbt-core-experimental-parser hcat_eval-*.whl` takes dbt-core 1.12.0.
+
 ## The lock
 
 `make build` installs from `locks/` alone. A file per step pins each package with its version and with the SHA-256 of

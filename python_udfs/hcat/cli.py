@@ -152,7 +152,7 @@ def init(
             *guessed,
             *([] if logs or uri else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
             ("needs", f"hcat-eval {__version__}, the Python package, in the environment of dbt"),
-            ("next", f"cd {made.folder} && {'hcat pull && ' if uri else ''}dbt deps && dbt build"),
+            ("next", f"cd {made.folder} && {'hcat pull && ' if uri else ''}hcat build"),
             ("then", "hcat explore: a page of the answers with their evidence"),
         ]
     )

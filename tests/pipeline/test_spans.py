@@ -69,7 +69,7 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def test_every_dialect_has_an_export() -> None:
     # these are tried in tests/python/landing/test_producers.py
-    recorded = {"haystack", "openai_agents", "vercel", "monocle", "general"}
+    recorded = {"haystack", "openai_agents", "vercel", "monocle", "genkit", "general"}
     assert {each.name for each in read_dialects().dialects} == {*EXPORTED, *recorded}
 
 

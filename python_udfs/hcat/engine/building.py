@@ -15,7 +15,7 @@ from hcat.engine.project import DBT, find_place, render_setting
 from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
 from hcat.engine.settings import read_vars
-from hcat.engine.staging import ProjectError, read_project_file
+from hcat.engine.staging import read_project_file
 from hcat.engine.warehouse import WarehouseError
 
 #: As DBT of hcat.engine.project, with a listener.
@@ -50,7 +50,9 @@ def build(
     settings = read_project_file(project)
     packages = project / str(render_setting(settings.get("packages-install-path", "dbt_packages")))
     if (project / "packages.yml").is_file() and not any(packages.glob("*/dbt_project.yml")):
-        raise ProjectError(f"{packages} holds no package: run `dbt deps` first")
+        say(f"hcat build: {packages} holds no package: runs `dbt deps`")
+        if subprocess.run([*DBT, "deps", "--project-dir", str(project)], check=False).returncode:
+            return 2
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
     command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
@@ -89,7 +91,7 @@ def upgrade_warehouse(
 def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
     """Run dbt by its ``dbtRunner`` and return its exit code; print errors, macros' lines and :class:`_Progress`."""
     progress = _Progress()
-    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
+    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", "--no-use-colors", *words])
     progress.finish()
     if done.exception is not None:
         said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())

@@ -3,7 +3,10 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from hcat.engine.warehouse import quote
 
@@ -53,37 +56,12 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
 #: Tables of records: what people and applications sent. Other tables are made from them.
 _RECORDS: Final = ("base_", "int_interactions_sampled_for_review", "fct_ratings")
 
+_TABLES: Final = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
 #: Tables that hold nothing of an interaction, and that remember something or are read between builds.
-_REMEMBER: Final = (
-    # builds, gates, findings and deletions
-    "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
-    "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
-    # the corpus: documents of the application, their chunks, topics and test questions
-    "int_chunks_embedded", "int_generation_calls", "int_queries_generated",
-    "int_topics_fitted", "int_topics_measured",
-    # queries from tables of the bank
-    "int_grammar_calls",
-    # what the last build ran with and published: commands read it
-    "int_models",
-    "published_candidate", "published_passing", "published_tables",
-)  # fmt: skip
+_REMEMBER: Final = tuple(" ".join(_TABLES["remember"]).split())
 
 #: Marts of sums, of models and of the corpus. The next build makes them anew from what is left.
-_SUMS: Final = (
-    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_assistant_costs", "fct_audit_tests",
-    "fct_bias_gaps", "fct_bivariate_weaknesses", "fct_calibration_bins", "fct_calibration_quality",
-    "fct_calibration_validity", "fct_calibrators", "fct_chunk_topics", "fct_conformal_coverage",
-    "fct_deletions", "fct_failure_rates",
-    "fct_generation_calls", "fct_grammar_calls", "fct_grammar_checks", "fct_grammar_counts", "fct_grammar_queries",
-    "fct_grammar_templates", "fct_grammar_texts", "fct_judge_agreement", "fct_labels_needed", "fct_marginal_weaknesses",
-    "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks",
-    "fct_rater_agreement", "fct_rater_reports", "fct_rejected_grammar_queries", "fct_release_decisions",
-    "fct_replicate_variation", "fct_representativeness", "fct_robustness_differences",
-    "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sampled_chunks",
-    "fct_sampling_strata",
-    "fct_score_bands", "fct_score_distributions", "fct_system_calibration", "fct_test_coverage",
-    "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",
-)  # fmt: skip
+_SUMS: Final = tuple(_TABLES["sums"].split())
 
 #: Tables that are emptied although they remember something or name an interaction. A build computes them again.
 _EMPTIED: Final = (

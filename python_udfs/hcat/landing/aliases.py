@@ -32,6 +32,7 @@ NOT_CONTENT: Final = frozenset(CONTRACT["not_content"].split())
 #: Names that only spans have.
 SPAN_NAMES: Final = frozenset(CONTRACT["span_names"].split())
 
+_NOT_OF_A_CALL: Final = re.compile(CONTRACT["not_of_a_call"]).fullmatch
 #: Characters from which a text may be content.
 _CONTENT_CHARACTERS = 20
 
@@ -81,7 +82,8 @@ _OF_CALLS = known_names(ALIASES).union(
 def find_unread_columns(record: Mapping[str, Any]) -> list[str]:
     """Return the columns of a table of calls whose names mean nothing; a nested record has keys of its tool besides."""
     is_nested = any(isinstance(value, Mapping | list) for value in record.values())
-    known = frozenset(plain_name(name) for name in record) - {"version", "topic"} if is_nested else _OF_CALLS
+    nested = {plain for name in record if not _NOT_OF_A_CALL(plain := plain_name(name))}
+    known = _OF_CALLS | nested if is_nested else _OF_CALLS
     return [name for name in record if record[name] is not None and plain_name(name) not in known]
 
 

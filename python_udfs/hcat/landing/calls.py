@@ -19,6 +19,7 @@ from hcat.landing.containers import find_messages, is_scalar, nest, open_contain
 from hcat.landing.contexts import (
     find_contexts,
     find_documents,
+    find_first,
     find_named_passages,
     find_passages,
     is_passage,
@@ -184,6 +185,8 @@ def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
     for each in (each for level in levels_of(said) for each in level):
         held = each if isinstance(each, list) else [each]
+        if {USER, ASSISTANT} <= {role_of(message) for message in messages_of(each) or ()}:
+            return [{**{name: value for name, value in record.items() if is_scalar(value)}, "messages": each}]
         found = [_join_parts(inner) for inner in held if isinstance(inner, Mapping)]
         if len(found) > 1 and all(all(brings(call, in_steps=True)) for inner in found for call in records_of(inner)):
             return [{**own, **call} for inner in found for call in records_of(inner)]
@@ -296,7 +299,9 @@ def brings(call: Mapping[str, Any], readable: bool = False, in_steps: bool = Fal
         found = (pick(record, meaning) for meaning in meanings)
         return any(is_scalar(value) if readable else value is not None for value in found)
 
-    has_query = has("query_text", "query_id")
+    # counts of tokens have such names too
+    is_count = isinstance(pick(record, "query_text"), int | float)
+    has_query = not is_count and has("query_text", "query_id")
     has_answer = has("answer", "answers") or (has_query and _is_example(plain))
     return has_query or is_whole, has_answer or is_whole
 
@@ -360,7 +365,8 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
         role, text, named = role_of(message), text_of(message) or "", None
         if role == USER and text.strip():
             if not turns or turns[-1].answer is not None:
-                turns.append(_Turn([], pick(plain_record(message), "asked_at")))
+                places = (plain_record(each) for each in (message, message.get("data")) if isinstance(each, Mapping))
+                turns.append(_Turn([], find_first(places, lambda place: pick(place, "asked_at"))))
             turns[-1].said.append(text)
         if role == ASSISTANT and (turns or query is not None):
             turns = turns or [_Turn()]
@@ -376,7 +382,9 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             # what a tool returned for the reply that follows, and documents that the user hands over
             named = find_documents(message) or (None if text.strip() and role == USER else find_passages(message))
         if turns and named is not None and (named or role == ASSISTANT):
-            turns[-1].contexts = [*(turns[-1].contexts or []), *named]
+            before = turns[-1].contexts or []
+            # events may say what a tool returned more than once
+            turns[-1].contexts = [*before, *(each for each in named if each not in before)]
     if not turns and query is None:
         raise RecordError(f"a conversation of {len(messages)} messages of which the user said none")
     turns = turns or [_Turn()]

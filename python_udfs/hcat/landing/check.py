@@ -241,6 +241,6 @@ def _describe_next(
     elif count_interactions:
         named = ", ".join(f"{entity}: {name}" for entity, name in tables.items())
         variables = f" --vars '{{hcat_raw_relations: {{{named}}}}}'" if tables else ""
-        yield "next", (f"HCAT_RAW_LOGS={folder} " if folder else "") + f"dbt build{variables}"
+        yield "next", (f"HCAT_RAW_LOGS={folder} " if folder else "") + f"hcat build{variables}"
     else:
         yield "next", "no interaction can be used: mend the records above, then run `hcat check` again"

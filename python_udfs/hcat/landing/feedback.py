@@ -33,7 +33,9 @@ def read_feedback(record: Mapping[str, Any], is_message: bool = False) -> Iterat
         for each in held if isinstance(held, list) else [held]:
             own = each if isinstance(each, Mapping) else {"value": each}
             value = next((own[key] for key in _VALUES if is_scalar(own.get(key))), None)
-            if value is not None and value != "":
+            # a list may hold scores of programs: a key says whose a score is
+            is_of_user = plain_name(str(own.get("key", name))) in (*_NAMES_OF_CALLS, *_NAMES_OF_MESSAGES)
+            if value is not None and value != "" and is_of_user:
                 key = own.get("key", own.get("name"))
                 said = {"rater": str(key) if is_scalar(key) else name, "scale_point": value}
                 comment = own.get("comment", own.get("content"))

@@ -270,8 +270,8 @@ def _guess(read: Span, general: Dialect) -> Span:
     }
     kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
     named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())
-    dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=keys_ending(texts, general.outputs))
-    span.dialect = dialect
+    outputs = keys_ending(texts, general.outputs, general.inputs)
+    span.dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=outputs)
     # a tool that retrieves is a retriever, and one that generates is a tool
     roles = sorted(general.roles.items(), key=lambda item: (item[1] == "model", item[1] == "tool"))
     span.role = next((role for start, role in roles if any(word.startswith(start) for word in named)), "other")

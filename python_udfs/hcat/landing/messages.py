@@ -51,7 +51,8 @@ def role_of(message: Any, depth: int = 0) -> str | None:
     said = [path[-1]] if isinstance(path, list) and path else []
     for word in (*said, *(message.get(name) for name in _WORDS["speakers"])):
         word = word.get("role") if isinstance(word, Mapping) else word
-        role = _ROLES.get(word.casefold().replace("_", "")) if isinstance(word, str) else None
+        # a class may stand behind the names of its modules
+        role = _ROLES.get(word.casefold().replace("_", "").split(".")[-1]) if isinstance(word, str) else None
         if role is not None:
             return role
     inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name), depth + 1)) is not None)
@@ -92,7 +93,8 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
     items = [_with_role(structured(each), is_one=len(items) == 1) for each in items]
     items = [part for each in items for part in _parts_with_roles(each)]
     items = _with_roles(items)
-    if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
+    named = {"role", "type", "message_type"}
+    if not all(isinstance(each, Mapping) and (role_of(each) or named & each.keys()) for each in items):
         return None
     # a tool or a document of the type of a speaker has no place for a text
     speaks = any(role_of(each) in (USER, ASSISTANT) and not each.keys().isdisjoint(_WORDS["texts"]) for each in items)

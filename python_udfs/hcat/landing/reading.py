@@ -344,10 +344,12 @@ def _say_unread(entity_name: str, place: Path, head: Iterable[RawRecord]) -> Non
     """Say on standard error which keys of a file of calls look like content and are not read; once for all entities."""
     if stem_of(place) != CALLS or entity_name != ENTITIES_OF_CALLS[0]:
         return
-    calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
-    if names := [name for call in calls for name in (*unread_content(call), *find_unread_columns(call))]:
+    records = [record for _, record, _, _ in head if record is not None]
+    calls = [call for record in records for call in records_of(record)]
+    names = [name for call in calls for name in unread_content(call)]
+    if names := names + [name for each in (*calls, *records) for name in find_unread_columns(each)]:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
-        named = " (the version is application_version, the topic is tags.topic; docs/raw-contract.md has all names)"
+        named = " (a version is application_version, ratings have a file of their own: docs/raw-contract.md)"
         hint = gold if any(plain_name(name) == "context" for name in names) else named
         source_file = clean_text(place.as_posix())
         say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)

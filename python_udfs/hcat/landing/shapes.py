@@ -5,17 +5,19 @@ is named by a stem holds such files at any depth.
 """
 
 import difflib
+import json
 import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from hcat.engine.keys import hash_text
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
@@ -23,6 +25,7 @@ from hcat.landing.contexts import plain_record
 from hcat.landing.events import join_events, read_event
 from hcat.landing.feedback import SCORES, expand_score, scores_of
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
+from hcat.landing.messages import ASSISTANT, USER, messages_of, role_of, text_of
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
 
@@ -154,22 +157,36 @@ def expand_records(
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file as one record a conversation, its events as one a run; other files as they are."""
-    head, _, rows = head_of(map(_unwrap, records))
-    if not any(calls.conversation_of(record) for _, record, _, _ in head):
-        # the first record that can be read tells what the file holds
-        first = next((record for _, record, _, _ in head if record is not None), None)
-        yield from (join_events if read_event(first)[1] else iter)(rows)
-        return
+    head, is_whole, rows = head_of(map(_unwrap, records))
+    said = [record for _, record, _, _ in head if record is not None]
+    only = None
+    if not any(map(calls.conversation_of, said)):
+        only = _key_of_lines(said) if is_whole else None
+        if only is None:
+            # the first record that can be read tells what the file holds
+            yield from (join_events if read_event(next(iter(said), None))[1] else iter)(rows)
+            return
     conversations: dict[str, list[RawRecord]] = {}
     for row in rows:
-        key = calls.conversation_of(row[1], is_step=True)
+        key = only if only and row[1] else calls.conversation_of(row[1], is_step=True)
         if key is None:
             yield row
         else:
             conversations.setdefault(key, []).append(row)
-    for key, said in conversations.items():
-        note = next((note for _, _, note, _ in said if note), None)
-        yield said[0][0], calls.join_conversation(key, [record for _, record, _, _ in said if record]), note, None
+    for key, held in conversations.items():
+        note = next((note for _, _, note, _ in held if note), None)
+        yield held[0][0], calls.join_conversation(key, [record for _, record, _, _ in held if record]), note, None
+
+
+def _key_of_lines(said: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return a key of the one conversation that the records of a file are, if each question of it has its reply."""
+    messages = None if any(calls.brings(record)[0] for record in said) else messages_of(said)
+    spoken = [(role, each) for each in messages or () if (role := role_of(each)) in (USER, ASSISTANT) and text_of(each)]
+    roles = [role for role, _ in spoken]
+    if roles[:2] != [USER, ASSISTANT] or (USER, USER) in pairwise(roles):
+        return None
+    # the same while the file grows
+    return "conversation_" + hash_text(json.dumps([each for _, each in spoken[:2]], default=str))[:16]
 
 
 def _unwrap(row: RawRecord) -> RawRecord:

@@ -151,16 +151,19 @@ def read_document(item: Any) -> dict[str, str | None]:
     return {name: None if value is None else str(value) for name, value in found.items()}
 
 
-def keys_ending(texts: Mapping[str, str], words: Sequence[str]) -> list[str]:
-    """Return the keys, whole or in part, whose last word is one of some words, in the order of the words."""
+def keys_ending(texts: Mapping[str, str], words: Sequence[str], outside: Sequence[str] = ()) -> list[str]:
+    """Return the keys, whole or in part, whose last word is one of some words, in the order of the words, and that lie
+    outside of what other words name."""
     found: dict[str, int] = {}
     for key in texts:
         parts = key.split(".")
         for depth in range(1, len(parts) + 1):
-            last = plain_name(parts[depth - 1])
-            place = next((at for at, word in enumerate(words) if last == word or last.endswith(f"_{word}")), None)
+            # "acme:input" is a name behind that of a tool
+            last = "_" + plain_name(parts[depth - 1].split(":")[-1])
+            place = next((at for at, word in enumerate(words) if last.endswith(f"_{word}")), None)
             if place is not None:
                 found.setdefault(".".join(parts[:depth]), place)
+            if place is not None or any(last.endswith(f"_{word}") for word in outside):
                 break
     return sorted(found, key=lambda key: (found[key], key.count("."), key))
 

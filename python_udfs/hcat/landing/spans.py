@@ -39,7 +39,7 @@ _TIME = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _ZONE, _HOUR = re.compile(" ?(Z|UTC|GMT)$"), re.compile("[T ] *([0-9]{1,2})(?=:|$)")
-_SECONDS = re.compile(r"(?P<seconds>[0-9]{10}(?:[.][0-9]+)?)|[0-9]{13}", re.ASCII)
+_SECONDS = re.compile(r"(?:(?P<seconds>[0-9]{10})|[0-9]{13})(?:[.][0-9]+)?", re.ASCII)
 
 
 def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -60,7 +60,7 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from expand_spans(_as_object(span))
         return
     inside = {**record, **data} if isinstance(data, Mapping) else record
-    name = next((name for name in _WORDS["lists"] if isinstance(read_json_in(inside.get(name)), list)), None)
+    name = next((name for name in _WORDS["lists"] if _listed(inside.get(name)) is not None), None)
     if name is None:
         yield _span(record)
         return
@@ -68,12 +68,19 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for key, value in record.items():
         if key not in ("data", name):
             _flatten("trace" if key == "info" else f"trace.{key}", value, trace)
-    spans = [span for each in read_json_in(inside[name]) for span in expand_spans(_as_object(each))]
+    spans = [span for each in _listed(inside[name]) or () for span in expand_spans(_as_object(each))]
     # what is said of the trace is said once: by its root, or by the first span where no span is a root
     first = next((span for span in spans if not span.get("parent_span_id")), spans[0] if spans else None)
     if first is not None:
         _share(trace, first)
     yield from spans
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return the spans of a list, or of an object that has them by their ids; None for anything else."""
+    held = read_json_in(value)
+    by_id = isinstance(held, Mapping) and held and all(isinstance(each, Mapping) for each in held.values())
+    return list(held.values()) if by_id else held if isinstance(held, list) else None
 
 
 def _expand_otlp(resources: Any) -> Iterator[dict[str, Any]]:

@@ -37,8 +37,7 @@ def read_round(opened: Warehouse, review_round: str | None) -> Round:
     """Return a round, by default the one drawn last."""
     rounds = [row["review_round"] for row in opened.rows(QUERIES["list_rounds"], _TABLES)]
     if not rounds:
-        todo = "run `dbt build` with the module calibration, on logs with new answers"
-        raise ValueError(f"the warehouse must hold a review round, got none: {todo}")
+        raise ValueError("no review round: it needs the module calibration (hcat_modules) and a build with new answers")
     name = rounds[0] if review_round is None else review_round
     if name not in rounds:
         raise ValueError(f"review round must be one of {', '.join(sorted(rounds))}, got {name}")

@@ -20,7 +20,7 @@ class Result(SimpleNamespace):
         return self
 
     def invoke(self, words: list[str]) -> "Result":
-        assert words == ["--log-level", "none", "build"]
+        assert words == ["--log-level", "none", "--no-use-colors", "build"]
         for one in self.events:
             self.hear(one)
         return self

@@ -34,5 +34,5 @@ def test_the_command_is_that_of_dbt(
     assert commands == [[*building.DBT, *given]]
     assert said == (["hcat build: finished a deletion that was killed"] if name == "own" else [])
     (tmp_path / "packages.yml").touch()
-    with pytest.raises(RuntimeError, match=r"dbt_packages holds no package: run `dbt deps` first$"):
-        building.build(tmp_path, None, None, None, [], is_showing_progress=False)
+    assert building.build(tmp_path, None, None, None, [], is_showing_progress=False) == 2
+    assert commands[1:] == [[*building.DBT, "deps", "--project-dir", str(tmp_path)]]

@@ -337,7 +337,7 @@ def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], exp
     ("said", "expected"),
     [
         ({"feedback": {"rating": "like", "content": "Thanks"}}, [("feedback", "like", "Thanks")]),
-        ({"feedback": [{"key": "user_score", "score": 1}]}, [("user_score", 1, None)]),
+        ({"feedback": [{"key": "user_score", "score": 1}, {"key": "judge", "score": 0}]}, [("user_score", 1, None)]),
         ({"thumbs": "up", "rating": 4}, [("thumbs", "up", None), ("rating", 4, None)]),
         ({"feedback": None, "rating": "", "vote": {"when": {}}}, []),
     ],

@@ -53,7 +53,7 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     assert any(line.startswith("missing reference answers (queries.reference_answer): would add 6 ") for line in text)
     assert any(line.startswith("missing ratings of a criterion: ") for line in text)
     assert not any(line.startswith("missing answers") for line in text)
-    assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} dbt build"
+    assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} hcat build"
 
 
 def test_logs_inside_of_a_project_are_read_by_its_dialects_from_anywhere(
@@ -219,7 +219,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
     printed = here("check", *options, "--table", "interactions=raw.answers")
     assert "interactions  3 of 3 records can be used" in printed
     assert "retrievals    1 of 1 records can be used" in printed
-    wanted = "dbt build --vars '{hcat_raw_relations: {retrievals: raw.found, interactions: raw.answers}}'"
+    wanted = "hcat build --vars '{hcat_raw_relations: {retrievals: raw.found, interactions: raw.answers}}'"
     assert printed.rstrip().endswith(wanted)
     # files and tables go together; without interactions in either, nothing can be checked
     logs = tmp_path / "logs"
