@@ -100,16 +100,6 @@ def day(week: int) -> int:
     return (MONDAY + timedelta(weeks=week) - date(1970, 1, 1)).days
 
 
-def test_the_reference_ends_before_the_longest_window() -> None:
-    plan = plan_periods(np.array([day(week) for week in range(9)]), DriftSettings())
-    assert plan is not None
-    assert (plan.first, plan.reference_end) == (day(0), day(6))
-    assert [(window.weeks, window.start, window.end) for window in plan.windows] == [
-        (1, day(8), day(9)),
-        (3, day(6), day(9)),
-    ]
-
-
 @pytest.mark.parametrize(
     ("start", "week"),
     # a Monday counts itself, any other day the Monday after it, an early day the first week of the logs
