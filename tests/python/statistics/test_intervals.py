@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtri
-from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.intervals import (
-    kish,
     kish_effective_n,
-    normal_quantile,
-    t_quantile,
-    t_tail,
     wilson_interval,
     wilson_intervals,
 )
@@ -41,15 +36,3 @@ def test_kish() -> None:
     assert_allclose(kish_effective_n(np.array([1.0, 1.0, 2.0])), 16 / 6)
     with pytest.raises(ValueError, match=r"above 0.*got 2"):
         kish_effective_n(np.array([1.0, 0.0]))
-
-
-def test_effective_clusters_are_those_of_their_sums() -> None:
-    codes, weights = np.array([0, 0, 2, 5]), np.array([1.0, 2.0, 1.0, 2.0])
-    assert_allclose(kish(np.bincount(codes, weights)), kish_effective_n(np.array([3.0, 1.0, 2.0])))
-
-
-def test_quantiles_are_those_of_scipy() -> None:
-    assert normal_quantile(0.975) == ndtri(0.975)
-    degrees = np.array([1.0, 7.0, np.nan])
-    assert_array_equal(t_quantile(0.975, degrees), student.ppf(0.975, degrees))
-    assert_allclose(t_tail(1.5, degrees), student.sf(1.5, degrees), rtol=1e-12)
