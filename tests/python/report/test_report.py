@@ -101,7 +101,7 @@ def add_run(connection: Any, text: str = "") -> None:
     insert(connection, "dim_runs", [run])
 
 
-def add_metrics(connection: Any, is_provisional: bool = True) -> None:
+def add_metrics(connection: Any) -> None:
     rows = [
         {
             "metric_name": name,
@@ -115,7 +115,7 @@ def add_metrics(connection: Any, is_provisional: bool = True) -> None:
             "range_high": 1.0,
             "threshold": threshold,
             "is_primary": is_primary,
-            "is_provisional": is_provisional if threshold is not None else None,
+            "is_provisional": True if threshold is not None else None,
             "is_decision_expired": False,
             "is_deciding": name == "groundedness_similarity__mean",
             "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
@@ -238,7 +238,7 @@ def add_evidence(connection: Any, text: str = "") -> None:
     insert(connection, "fct_sentence_evidence", [sentence])
 
 
-def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("passed", "undecided")) -> None:
+def add_gates(connection: Any, text: str = "") -> None:
     places = {"metric_name": "support_words", "dimension": "topic", "segment": f"cards{text}", "severity": "warn"}
     places |= {"reason": f"because{text}", "rationale": f"rationale{text}"}
     places |= {"evaluated_at": "2026-06-01 12:00:00", "build_number": 2}
@@ -249,7 +249,7 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
             verdict=verdict,
             is_passing=verdict == "passed",
         )
-        for number, verdict in enumerate(verdicts)
+        for number, verdict in enumerate(("passed", "undecided"))
     ]
     insert(connection, "fct_threshold_gates", rows)
 

@@ -162,9 +162,9 @@ def add_monitoring(connection: Any, text: str) -> None:
     insert(connection, "fct_replicate_variation", [{**varied, **shares}])
 
 
-def make_evidence(folder: Path, text: str = "", **sizes: Any) -> Path:
+def make_evidence(folder: Path) -> Path:
     """A warehouse in which no section lacks its evidence, but for robustness pairs and calibration."""
-    return add_evidence(make_warehouse(folder, text=text, **sizes), text)
+    return add_evidence(make_warehouse(folder))
 
 
 def add_evidence(warehouse: Path, text: str = "") -> Path:

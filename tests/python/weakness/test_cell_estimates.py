@@ -101,9 +101,7 @@ def rows_of(connection: duckdb.DuckDBPyConnection, statement: str) -> list[dict[
     return connection.execute(statement).to_arrow_table().to_pylist()
 
 
-def draw(
-    seed: int, count: int = 120, count_clusters: int = 25, unit: float = 1.0
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def draw(seed: int, count: int = 120, count_clusters: int = 25) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return evaluations of two metrics and segments: siblings alike, some refused, one metric without a decision."""
     random = np.random.default_rng(seed)
     cluster_effects = random.normal(0, 0.2, count_clusters)
@@ -118,9 +116,9 @@ def draw(
         if random.random() < 0.8:
             segments.append(own | {"dimension": "language", "segment": f"language {random.integers(2)}"})
         is_refused = random.random() < 0.1
-        for metric, threshold in (("decided", 0.5 * unit), ("undecided", None)):
-            # whole billionths of the unit, as the models keep them
-            score = None if is_refused else round(random.normal(0.5, 0.2) + cluster_effects[cluster], 9) * unit
+        for metric, threshold in (("decided", 0.5), ("undecided", None)):
+            # whole billionths, as the models keep them
+            score = None if is_refused else round(random.normal(0.5, 0.2) + cluster_effects[cluster], 9)
             is_failing = None if score is None or threshold is None else score < threshold
             is_failing_of_all = True if is_refused and threshold is not None else is_failing
             evaluations.append(
@@ -186,7 +184,7 @@ def leave_each_out(
     }
 
 
-def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1e-12) -> int:
+def expect_estimates(connection: duckdb.DuckDBPyConnection) -> int:
     """Compare every row of int_cell_estimates with :func:`leave_each_out`; return the number of rows."""
     group_of = {
         row["cluster_id"]: row["jackknife_group"]
@@ -231,7 +229,7 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
                 assert row[name] is figure, (name, row, expected)
             else:
                 # the rule of assert_allclose, which takes a hundred times as long for one number
-                assert abs(row[name] - figure) <= tolerance + tolerance * abs(figure), (name, row, expected)
+                assert abs(row[name] - figure) <= 1e-12 * (1 + abs(figure)), (name, row, expected)
     return len(rows)
 
 
