@@ -39,7 +39,9 @@ def add_groups(warehouse: Path, text: str = "") -> Path:
 
 
 def test_figures_of_groups_variants_and_metrics_are_shown(tmp_path: Path) -> None:
-    text = read_text(read_section(report.render_report(add_groups(make_warehouse(tmp_path))), "robustness"))
+    page = report.render_report(add_groups(make_warehouse(tmp_path)))
+    assert "whether an answer depends on the wording" not in page
+    text = read_text(read_section(page, "robustness"))
     assert "50.0 % [40.0, 60.0] % 45.0 %" in text
     assert "one answer per group" not in text  # the gaps of every side are shown in their place
     assert "wrong on all sides" in text
