@@ -32,7 +32,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def target(project: Path) -> Path:
-    """Return the folder of dbt's artefacts with everything switched on."""
     return project / "target"
 
 
@@ -46,11 +45,9 @@ def plain_target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def manifest(project: Path) -> dict[str, Any]:
-    """Return dbt's manifest of the project."""
     return json.loads((project / "target" / "manifest.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
 def warehouse(project: Path) -> Path:
-    """Return the DuckDB file of the build."""
     return project / "warehouse" / "hcat.duckdb"

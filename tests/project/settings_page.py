@@ -55,13 +55,11 @@ def read_settings() -> Iterator[tuple[str, str, str, str]]:
 
 
 def show(value: object) -> str:
-    """Return a default as YAML on one line."""
     text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False).strip()
     return text.removesuffix("\n...").strip()
 
 
 def render_page() -> str:
-    """Return the page as Markdown."""
     lines, last_heading, last_meaning = [INTRODUCTION], None, None
     for heading, name, default, meaning in read_settings():
         if heading != last_heading:

@@ -50,8 +50,8 @@ NUMBERS_OF_FILES = {
     "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
     "int_metric_cells": (
-        {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95", "8"},
-        "the quantiles that are shown; bytes of a score",
+        {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95"},
+        "the quantiles that are shown",
     ),
     "int_cell_sums": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "int_findings_in_holes": ({"0.5"}, "a cell that accounts for half of a weakness explains it"),
@@ -59,7 +59,6 @@ NUMBERS_OF_FILES = {
     "int_weak_cells_weighed": ({"2", "3"}, "order of low, medium and high"),
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_bound": ({"2", "4"}, "Wilson's formula"),
-    "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "base_ratings": ({"2", "3", "5", "80"}, "points of feedback; stars; characters of an offending value"),
     "fct_assistant_costs": ({"0.5", "0.9", "0.95", "0.99"}, "the quantiles that are shown"),
     "fct_interactions": ({"200", "600", "2", "4"}, "characters and turns that part the lengths"),
@@ -78,7 +77,7 @@ NUMBERS_OF_FILES = {
     "variant_revision": ({"4"}, "revision of the rules"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "fct_safety_rates": ({"0.5"}, "a majority is more than half"),
-    "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
+    "share_of_hash": ({"4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
     "fct_calibration_validity": ({"10"}, "labelled clusters of a version class"),
     "fct_calibrators": ({"20"}, "parameters that a row shows"),
     "fct_metric_thresholds": ({"2"}, "decimals to which people round a threshold"),
@@ -90,8 +89,7 @@ NUMBERS_OF_FILES = {
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
     "whole_number": ({"38"}, "digits of the largest decimal"),
     "int_target_evaluations": ({"7"}, "characters of a year and month"),
-    "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),
-    "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
+    "review_number": ({"4294967296"}, "a hash as a share of 2^32"),
     "bucket_characters": ({"5000", "100000000"}, "characters that are gathered at once, and few of them in tests"),
     "bounded_log_odds": ({"8"}, "the log odds beyond which labels taught nothing"),
     "revision_of": ({"2", "3", "10"}, "revisions of rules"),
@@ -103,10 +101,9 @@ NUMBERS_OF_FILES = {
     "int_interaction_attributes": ({"0.8", "20"}, "how sure a language must be"),
     "int_answers_to_check": ({"50"}, "rival answers"),
     "int_sentence_signals": ({"3"}, "facts beyond which labels taught nothing"),
-    "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
-        for entity in ("queries", "relevance_judgements", "retrievals", "spans")
+        for entity in ("queries", "relevance_judgements", "retrievals")
     },
     "field_fault": ({"80"}, "characters of the offending value in a reason"),
     "time_fault": ({"80"}, "characters of the offending value in a reason"),
@@ -142,7 +139,6 @@ HEAVY_LIBRARIES = {
 
 @pytest.fixture(scope="session")
 def models(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the project's models by name."""
     return {
         node["name"]: node
         for node in manifest["nodes"].values()
@@ -175,12 +171,10 @@ def tracked_files() -> list[Path]:
 
 
 def sql_files() -> list[Path]:
-    """Return the SQL files of models and macros."""
     return sorted([*(REPOSITORY / "models").rglob("*.sql"), *(REPOSITORY / "macros").rglob("*.sql")])
 
 
 def python_modules() -> list[Path]:
-    """Return the modules of the package."""
     return sorted((REPOSITORY / "python_udfs" / "hcat").rglob("*.py"))
 
 

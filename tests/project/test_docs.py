@@ -36,35 +36,24 @@ LINKED_PAGES = [*PAGES[:3], *sorted(page for page in DOCS.rglob("*.md") if page.
 
 
 def name_of(path: Path) -> str:
-    """Return the path of a page below the repository."""
     return path.relative_to(REPOSITORY).as_posix()
 
 
 def without_code(text: str) -> str:
-    """Return a page without its blocks of code and its comments."""
     return re.sub(r"(?ms)^ *```.*?^ *```|<!--.*?-->", "", text)
 
 
-def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs and list items of a page; headings, tables and pictures are left out."""
-    lines: list[str] = []
-    for line in [*without_code(text).splitlines(), ""]:
-        stripped = line.strip()
-        is_item = re.match(r"(?:[-*+]|\d+\.) ", stripped)
-        if (not stripped or stripped.startswith(("#", "|", "![")) or is_item) and lines:
-            yield " ".join(lines)
-            lines = []
-        if stripped and not stripped.startswith(("#", "|", "![")):
-            lines.append(stripped[is_item.end() :] if is_item else stripped)
-
-
 def sentences(text: str) -> Iterator[list[str]]:
-    """Yield the words of each sentence of a page: up to . ! ? or : and a blank, or to the end of its paragraph."""
-    for paragraph in paragraphs(text):
-        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
-        for sentence in re.split(r"(?<=[.!?:])[)\"'*_]*\s+", shown):
-            if words := [word for word in sentence.split() if re.search(r"\w", word)]:
-                yield words
+    """Yield the words of each sentence of a page: up to . ! ? or : and a blank, or to the end of its paragraph.
+
+    A list item is a paragraph; headings, tables and pictures are left out.
+    """
+    prose = re.sub(r"(?m)^\s*(?:#|\||!\[).*$", "\n", without_code(text))
+    prose = re.sub(r"(?m)^\s*(?:[-*+]|\d+\.) ", "\n\n", prose)
+    shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", prose)
+    for sentence in re.split(r"(?<=[.!?:])[)\"'*_]*\s+|\n\s*\n", shown):
+        if words := [word for word in sentence.split() if re.search(r"\w", word)]:
+            yield words
 
 
 def links(text: str) -> list[str]:

@@ -75,7 +75,6 @@ def layer_of(node: dict[str, Any]) -> str:
 
 
 def folder_of(node: dict[str, Any]) -> str:
-    """Return the folder of a model below models/."""
     return Path(node["original_file_path"]).parent.relative_to("models").as_posix()
 
 

@@ -15,7 +15,6 @@ from builds import DEMO, REPOSITORY, run_dbt
 
 @pytest.fixture(scope="module")
 def semantic(manifest: dict[str, Any], target: Path) -> dict[str, Any]:
-    """Return the semantic manifest that dbt writes for semantic layers."""
     assert manifest["semantic_models"]
     return json.loads((target / "semantic_manifest.json").read_text(encoding="utf-8"))
 
@@ -24,17 +23,17 @@ def semantic(manifest: dict[str, Any], target: Path) -> dict[str, Any]:
 # Form
 
 
-def test_the_semantic_manifest_is_valid(semantic: dict[str, Any]) -> None:
-    from dbt_semantic_interfaces.implementations.semantic_manifest import PydanticSemanticManifest
-    from dbt_semantic_interfaces.validations.semantic_manifest_validator import SemanticManifestValidator
-
-    parsed = PydanticSemanticManifest.parse_obj(semantic)
-    issues = SemanticManifestValidator[PydanticSemanticManifest]().validate_semantic_manifest(parsed).all_issues
-    assert [issue.as_readable_str() for issue in issues] == []
-    assert {model.name for model in parsed.semantic_models} == {"interactions", "evaluations", "metrics", "gates"}
-    assert len(parsed.metrics) > 20
-    (spine,) = parsed.project_configuration.time_spines
-    assert (spine.primary_column.name, spine.primary_column.time_granularity.value) == ("day", "day")
+def test_the_semantic_manifest_holds_what_bi_tools_ask_for(semantic: dict[str, Any]) -> None:
+    # dbt itself refuses one that is not valid
+    assert {model["name"] for model in semantic["semantic_models"]} == {
+        "interactions",
+        "evaluations",
+        "metrics",
+        "gates",
+    }
+    assert len(semantic["metrics"]) > 20
+    (spine,) = semantic["project_configuration"]["time_spines"]
+    assert spine["primary_column"] == {"name": "day", "time_granularity": "day"}
 
 
 def test_everything_that_a_bi_tool_shows_is_described(semantic: dict[str, Any], manifest: dict[str, Any]) -> None:
@@ -139,7 +138,6 @@ OF_TWO_WAREHOUSES = {"compare_findings_of_two_builds"}
 
 @pytest.fixture(scope="module")
 def compiled(plain_target: Path, warehouse: Path) -> Path:
-    """Return the folder of compiled recipes."""
     exit_code, output = run_dbt(["compile", "--select", "path:analyses"], DEMO, warehouse.parent, plain_target)
     assert exit_code == 0, output
     return plain_target / "compiled" / "hcat" / "analyses"

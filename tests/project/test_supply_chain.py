@@ -5,7 +5,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from hcat.encoders import mpnet
-from supply_chain import advisories, install, licences, locks, materials
+from supply_chain import advisories, install, licences, materials
 from supply_chain.__main__ import main
 from supply_chain.closure import LOCKS, Package, find_closure, read_pins
 
@@ -117,11 +117,7 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
         ("build", "run", "dev"): extras["dev"],
         ("build", "run", "dev", "spark"): extras["spark"],
         ("build", "run", "dev", "spark", "extras"): [
-            *extras["topics"],
-            *extras["integrations"],
-            *extras["language-model"],
-            *extras["snowflake"],
-            *extras["bigquery"],
+            text for name, texts in extras.items() if name not in ("dev", "spark") for text in texts
         ],
         ("uv",): ["uv"],
         ("mpnet",): mpnet.PACKAGES,
@@ -132,29 +128,6 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
         for requirement in map(Requirement, texts):
             version = pins.get(canonicalize_name(requirement.name), "")
             assert requirement.specifier.contains(version), f"{requirement} in {steps}: run python -m supply_chain lock"
-
-
-def test_the_same_releases_give_the_same_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> locks.Releases:
-        names = {canonicalize_name(Requirement(text).name) for text in texts}
-        found = {name: (pins[name], {"b" * 64, "a" * 64}) for name in names}
-        return found | ({"torch": (f"{pins['torch']}+cpu", {"d" * 64, "e" * 64})} if "torch" in names else {})
-
-    monkeypatch.setattr(locks, "_resolve", resolve)
-    monkeypatch.setattr(locks, "_follow_cuda", lambda pins, taken: {"triton": (pins["triton"], {"c" * 64})})
-    monkeypatch.setattr(locks, "_list_digests", lambda name, version: {"d" * 64})
-    count = locks.write_locks(tmp_path)
-    first = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert first.keys() == {path.name for path in LOCKS.glob("*.txt")}
-    assert locks.write_locks(tmp_path) == count == sum(text.count("==") for text in first.values())
-    assert first == {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert "numpy==" not in first["dev.txt"]
-    assert "numpy==" in first["run.txt"]
-    assert "torch==" not in first["run.txt"]
-    assert first["cpu.txt"].splitlines()[1:] == [
-        f"torch=={read_pins()['torch']}+cpu \\",
-        f"    --hash=sha256:{'e' * 64}",
-    ]
 
 
 def test_the_bill_of_materials_names_packages_and_weights(

@@ -44,6 +44,12 @@ def build_in_session(folder, selected):
 
 def run_in_session(words, settings):
     """Run a command of dbt on Spark, in the session of this process."""
+    success, messages = invoke(words, settings)
+    assert success, messages
+
+
+def invoke(words, settings):
+    """Run a command in the session of this process and return its success and the messages of failures."""
     from dbt.cli.main import dbtRunner
 
     here = os.getcwd()
@@ -55,4 +61,4 @@ def run_in_session(words, settings):
         finally:
             os.chdir(here)
     results = getattr(outcome.result, "results", [])
-    assert outcome.success, [str(outcome.exception), *(result.message for result in results if result.message)]
+    return outcome.success, " ".join([str(outcome.exception), *(result.message or "" for result in results)])

@@ -61,7 +61,6 @@ def spark_target(spark_folder):
 
 @pytest.fixture(scope="session")
 def spark(spark_target):
-    """The session."""
     from dbt.adapters.sparksession import SparkSessionCredentials, open_session
 
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python_udfs"), os.environ.get("PYTHONPATH", "")])

@@ -1,9 +1,8 @@
 """The adapter by itself, on a project of a few models: seeds, Python models, increments, contracts and failures."""
 
-import os
-
 import pytest
 import yaml
+from both_engines import invoke
 
 AWKWARD = [
     "it's",
@@ -49,8 +48,6 @@ models:
 @pytest.fixture(scope="module")
 def dbt(spark, spark_target, tmp_path_factory):
     """Run dbt commands on the small project in this process; returns (success, messages of failures)."""
-    from dbt.cli.main import dbtRunner
-
     folder = tmp_path_factory.mktemp("project")
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -64,13 +61,7 @@ def dbt(spark, spark_target, tmp_path_factory):
     def run(*arguments, **variables):
         words = [*arguments, "--project-dir", str(folder), "--profiles-dir", str(folder), "--quiet"]
         words += ["--vars", yaml.safe_dump(variables, default_flow_style=True, width=10**6).strip()]
-        here = os.getcwd()
-        try:
-            outcome = dbtRunner().invoke(words)
-        finally:
-            os.chdir(here)
-        results = getattr(outcome.result, "results", [])
-        return outcome.success, " ".join([str(outcome.exception), *(result.message or "" for result in results)])
+        return invoke(words, {})
 
     success, messages = run("build")
     assert success, messages

@@ -29,7 +29,6 @@ def log_calls(spark):
 
 @pytest.fixture(scope="module")
 def project(spark, spark_target, tmp_path_factory):
-    """Folder of the project after one build."""
     folder = copy_bank(tmp_path_factory.mktemp("package_on_spark"))
     profile = {"integration_tests": {"target": "spark", "outputs": {"spark": {**spark_target, "schema": "bank"}}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile))

@@ -37,7 +37,6 @@ def folder(spark_target, tmp_path_factory):
 
 
 def describe(folder, target):
-    """Return the words of the operation on a target."""
     words = ["--quiet", "run-operation", "upgrade_one_table", "--target", target]
     words += ["--project-dir", str(folder), "--profiles-dir", str(folder)]
     words += ["--target-path", str(folder / target), "--log-path", str(folder / target)]

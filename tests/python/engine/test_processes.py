@@ -30,29 +30,11 @@ def two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def session() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Texts, and interactions that name one query, two answer sentences and three context sentences each."""
+    """Passages of two sentences each."""
     with duckdb.connect() as connection:
         connection.execute(
-            f"""
-            create table texts as
-            select 'text_' || n as text_id, 'The fee of account ' || n || ' is ' || n % 9 || ' euros.' as encoded_text
-            from range({COUNT_ROWS} + 6) as numbers (n)
-            """
-        )
-        connection.execute(
-            f"""
-            create table work as
-            select
-                'interaction_' || lpad(n::varchar, 4, '0') as interaction_id,
-                'key_' || n as input_key,
-                ['text_' || n] as query_text_ids,
-                ['text_' || (n + 1), 'text_' || (n + 2)] as answer_text_ids,
-                ['text_' || (n + 2), 'text_' || (n + 3), 'text_' || (n + 4)] as context_text_ids,
-                null::varchar[] as statement_text_ids,
-                'passage_' || n as passage_id,
-                'Call us on day ' || n || '. It costs nothing.' as passage_text
-            from range({COUNT_ROWS}) as numbers (n)
-            """
+            "create table work as select 'passage_' || n as passage_id,"
+            f" 'Call us on day ' || n || '. It costs nothing.' as passage_text from range({COUNT_ROWS}) as numbers (n)"
         )
         yield connection
 
@@ -62,7 +44,7 @@ def refuse_to_start(*arguments: Any) -> Any:
 
 
 def test_batches_give_the_same_rows_in_the_same_order(session: duckdb.DuckDBPyConnection) -> None:
-    passages = session.table("work").select("passage_id, passage_text")
+    passages = session.table("work")
     alone = map_batches(passages, split_passages, SPLIT_SCHEMA, BATCH_ROWS).read_all()
     shared = map_batches(passages, split_passages, SPLIT_SCHEMA, BATCH_ROWS, in_processes=True).read_all()
     assert alone.num_rows == 2 * COUNT_ROWS
@@ -75,7 +57,7 @@ def test_little_work_and_one_process_start_none(
 ) -> None:
     monkeypatch.setenv(PROCESSES_VARIABLE, setting)
     monkeypatch.setattr(relations, "map_in_processes", refuse_to_start)
-    passages = session.table("work").select("passage_id, passage_text").limit(rows)
+    passages = session.table("work").limit(rows)
     read = map_batches(passages, split_passages, SPLIT_SCHEMA, BATCH_ROWS, in_processes=True).read_all()
     assert read.num_rows == 2 * rows
 

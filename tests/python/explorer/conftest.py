@@ -26,5 +26,4 @@ def hostile_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hostile_explorer(hostile_build: Path) -> Path:
-    """Return the page of that build."""
     return write_explorer(hostile_build, hostile_build / "explorer.html")

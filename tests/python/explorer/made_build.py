@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from marts import drift, finding, gate, insert
+from marts import comparison, drift, finding, gate, insert
 
 from benchmarks.explorer import MAIN_METRIC, make_warehouse
 
@@ -34,8 +34,8 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
     with duckdb.connect(str(database)) as connection:
         connection.execute("update dim_runs set count_gates = 2, count_gates_not_passing = 1")
         connection.execute("update dim_metrics set is_deciding = metric_name = ?", [MAIN_METRIC])
-        failed = gate(gate_result_id="g1", gate_name="release", severity="warn", measured_value=0.5)
-        passed = gate(gate_result_id="g2", gate_name="answers", severity="warn", verdict="passed", is_passing=True)
+        failed = gate(gate_name="release", severity="warn", measured_value=0.5)
+        passed = gate(gate_name="answers", severity="warn", verdict="passed", is_passing=True)
         insert(connection, "fct_threshold_gates", [failed, passed])
         add_findings(connection)
         add_drift(connection)
@@ -80,7 +80,6 @@ def add_findings(connection: Any) -> None:
     ).fetchone()
     row = finding(**cell, finding_id=found[0], kind="suspected", severity="severe", difference=0.3, new_difference=None)
     row |= {"page_rank": 1, "labels_say": "silent", "difference_lower": 0.1, "difference_upper": 0.5}
-    row |= {"first_seen_run": "run_1", "last_seen_run": "run_1"}
     row |= {"first_seen_at": "2026-03-01", "last_seen_at": "2026-04-01"}
     insert(connection, "fct_findings", [row])
     connection.execute(
@@ -119,29 +118,6 @@ def add_round(connection: Any) -> None:
 
 
 def add_comparison(connection: Any) -> None:
-    comparison = {
-        "application": "assistant",
-        "baseline_version": "1.0",
-        "candidate_version": "1.1",
-        "metric_name": MAIN_METRIC,
-        "dimension": "all",
-        "segment": "all",
-        "measurement": "share_failing",
-        "family": "headline",
-        "status": "tested",
-        "verdict": "worse",
-        "count_pairs": COUNT // 2,
-        "count_clusters": COUNT // 4,
-        "baseline_value": 0.3,
-        "candidate_value": 0.4,
-        "difference": -0.1,
-        "difference_lower": -0.18,
-        "difference_upper": -0.02,
-        "target_difference": 0.05,
-        "tolerated_loss": 0.05,
-        "release_answer": "loss_shown",
-        "count_regressions": 30,
-        "count_improvements": 10,
-        "is_latest": True,
-    }
-    insert(connection, "fct_version_comparisons", [comparison])
+    row = comparison(metric_name=MAIN_METRIC, family="headline", count_pairs=COUNT // 2, release_answer="loss_shown")
+    row |= {"target_difference": 0.05, "tolerated_loss": 0.05, "count_regressions": 30, "count_improvements": 10}
+    insert(connection, "fct_version_comparisons", [row])

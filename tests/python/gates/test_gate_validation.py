@@ -78,13 +78,11 @@ VERDICTS_BY_HAND = [
     (SAFE_AT_LEAST, (0.79, 0.85, 0.89), "undecided", False, 0.79),
     (SAFE_AT_LEAST, (0.75, 0.80, 0.85), "undecided", False, 0.75),
     (SAFE_AT_LEAST, (0.75, 0.79, 0.85), "failed", False, 0.75),
-    (SAFE_AT_LEAST, (0.60, 0.65, 0.70), "failed", False, 0.60),
     (SAFE_AT_MOST, (0.70, 0.75, 0.79), "passed", True, 0.79),
     (SAFE_AT_MOST, (0.70, 0.75, 0.80), "passed", True, 0.80),
     (SAFE_AT_MOST, (0.70, 0.75, 0.81), "undecided", False, 0.81),
     (SAFE_AT_MOST, (0.70, 0.80, 0.85), "undecided", False, 0.85),
     (SAFE_AT_MOST, (0.70, 0.81, 0.85), "failed", False, 0.85),
-    (SAFE_AT_MOST, (0.85, 0.90, 0.95), "failed", False, 0.95),
     (HARM_AT_LEAST, (0.81, 0.85, 0.89), "passed", True, 0.89),
     (HARM_AT_LEAST, (0.75, 0.80, 0.85), "passed", True, 0.85),
     (HARM_AT_LEAST, (0.70, 0.79, 0.85), "undecided", True, 0.85),
@@ -152,11 +150,8 @@ NOT_EVALUATED = [
     ({"threshold": math.inf}, "there is no threshold"),
     ({"comparison": "equals"}, "comparison must be one of at_least, at_most, got 'equals'"),
     ({"comparison": None}, "comparison must be one of at_least, at_most, got ''"),
-    ({"comparison": "AT_MOST"}, "comparison must be one of at_least, at_most, got 'AT_MOST'"),
     ({"burden": "prove_it"}, "burden must be one of prove_safe, prove_harm, got 'prove_it'"),
-    ({"burden": None}, "burden must be one of prove_safe, prove_harm, got ''"),
     ({"severity": "fatal"}, "severity must be one of error, warn, got 'fatal'"),
-    ({"severity": None}, "severity must be one of error, warn, got ''"),
     ({"lower_bound": 0.9}, "lower_bound is above upper_bound"),
     ({"measured_value": 0.3}, "upper_bound contradicts the measured value"),
     ({**HARM_AT_LEAST, "measured_value": 0.3}, "upper_bound contradicts the measured value"),
@@ -386,7 +381,7 @@ def test_any_rows_give_one_expected_row_each(rows: list[dict[str, Any]]) -> None
 # Every way to leave a trace is an audit event: opening a file to write, making a folder, opening a socket.
 # The run is no file: where PySpark is installed and grpc is not, an import of Spark Connect would end it.
 SILENT_RUN = """
-import os, sys
+import json, os, sys
 traces = []
 def watch(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and arguments[0] != os.devnull:
@@ -398,11 +393,9 @@ def watch(event, arguments):
         traces.append((event, ""))
 sys.addaudithook(watch)
 import pyarrow as pa
-import pyarrow.ipc
 from hcat.gates.validation import validate_gates
 assert "great_expectations" not in sys.modules, "importing hcat.gates.validation must not import Great Expectations"
-with pa.memory_map(sys.argv[1]) as source:
-    result = validate_gates(pa.ipc.open_file(source).read_all())
+result = validate_gates(pa.Table.from_pylist(json.loads(sys.argv[1])))
 assert "great_expectations" in sys.modules
 assert result.num_rows == 200, result.num_rows
 assert set(result["verdict"].to_pylist()) == {"passed", "failed", "undecided", "not_evaluated"}
@@ -415,16 +408,10 @@ def test_nothing_is_written_sent_or_printed(tmp_path: Path) -> None:
         {"gate_name": f"gate_{number}", "threshold": 0.1 * (number % 5), "n": None if number % 7 == 0 else 100}
         for number in range(199)
     ]
-    measurements = table(*rows, {"gate_name": "open_end", "upper_bound": math.inf})
-    inbox, home, folder = tmp_path / "inbox", tmp_path / "home", tmp_path / "folder"
-    for path in (inbox, home, folder):
-        path.mkdir()
-    with (
-        pa.OSFile(str(inbox / "measurements.arrow"), "wb") as sink,
-        pa.ipc.new_file(sink, MEASUREMENT_SCHEMA) as writer,
-    ):
-        writer.write_table(measurements)
-
+    measured = [GATE | row for row in (*rows, {"gate_name": "open_end", "upper_bound": math.inf})]
+    home, folder = tmp_path / "home", tmp_path / "folder"
+    home.mkdir()
+    folder.mkdir()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GX_", "XDG_"))}
     environment |= {
         "HOME": str(home),
@@ -433,7 +420,7 @@ def test_nothing_is_written_sent_or_printed(tmp_path: Path) -> None:
         "PYTHONWARNINGS": "default",
     }
     finished = subprocess.run(
-        [sys.executable, "-c", SILENT_RUN, str(inbox / "measurements.arrow")],
+        [sys.executable, "-c", SILENT_RUN, json.dumps(measured)],
         cwd=folder,
         env=environment,
         capture_output=True,

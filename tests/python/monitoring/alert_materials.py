@@ -29,21 +29,6 @@ def passing(**changes: Any) -> dict[str, Any]:
     return gate(**{"verdict": "passed", "is_passing": True, "measured_value": 0.9} | changes)
 
 
-def decision(**changes: Any) -> dict[str, Any]:
-    return {
-        "application": "assistant",
-        "candidate": "1.1",
-        "decision": "do_not_release",
-        "headline": "assistant, candidate 1.1 against 1.0: do not release.",
-        "reason": "57 % of `answers` <b> fail.",
-        "how_often": "31 % fail. No person rated any of them.",
-        "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
-        "worst_topic": None,
-        "what_next": "Read the ten answers with the lowest score first.",
-        "failure_rate_since_change": None,
-    } | changes
-
-
 def publish(
     warehouse: Path,
     gates: list[dict[str, Any]],

@@ -46,7 +46,6 @@ def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
 
 def gate(**changes: Any) -> dict[str, Any]:
     return {
-        "gate_result_id": "id",
         "run_id": "run_1",
         "gate_name": "groundedness_release",
         "measurement": "share_passing",
@@ -58,7 +57,6 @@ def gate(**changes: Any) -> dict[str, Any]:
         "comparison": "at_least",
         "verdict": "failed",
         "reason": "some reason",
-        "expectation_results": "[]",
         "rationale": "some rationale",
         "threshold": 0.8,
         "measured_value": 0.75,
@@ -88,6 +86,42 @@ def drift(**changes: Any) -> dict[str, Any]:
         "count_reference": 800,
         "count_window": 90,
         "is_drifting": True,
+    } | changes
+
+
+def comparison(**changes: Any) -> dict[str, Any]:
+    return {
+        "application": "assistant",
+        "baseline_version": "1.0",
+        "candidate_version": "1.1",
+        "dimension": "all",
+        "segment": "all",
+        "measurement": "share_failing",
+        "status": "tested",
+        "verdict": "worse",
+        "count_pairs": 30,
+        "count_clusters": 20,
+        "baseline_value": 0.3,
+        "candidate_value": 0.4,
+        "difference": -0.1,
+        "difference_lower": -0.18,
+        "difference_upper": -0.02,
+        "count_regressions": 5,
+        "count_improvements": 2,
+        "is_latest": True,
+    } | changes
+
+
+def decision(**changes: Any) -> dict[str, Any]:
+    return {
+        "application": "assistant",
+        "candidate": "1.1",
+        "decision": "do_not_release",
+        "headline": "assistant, candidate 1.1 against 1.0: do not release.",
+        "reason": "57 % of `answers` <b> fail.",
+        "how_often": "31 % fail. No person rated any of them.",
+        "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
+        "what_next": "Read the ten answers with the lowest score first.",
     } | changes
 
 

@@ -84,7 +84,6 @@ def add_run(connection: Any, text: str = "") -> None:
         "code_hash": "c0de",
         "library_versions": json.dumps({"duckdb": "1.5.6", f"library {text}": text}),
         "platform": f"Linux {text}",
-        "dbt_version": "1.11.16",
         "encoder_name": f"all-MiniLM-L6-v2{text}",
         "encoder_sha256": "53aa5117",
         "classifier_name": "hcat-entailment-compact",
@@ -102,7 +101,7 @@ def add_run(connection: Any, text: str = "") -> None:
     insert(connection, "dim_runs", [run])
 
 
-def add_metrics(connection: Any, is_provisional: bool = True) -> None:
+def add_metrics(connection: Any) -> None:
     rows = [
         {
             "metric_name": name,
@@ -116,7 +115,7 @@ def add_metrics(connection: Any, is_provisional: bool = True) -> None:
             "range_high": 1.0,
             "threshold": threshold,
             "is_primary": is_primary,
-            "is_provisional": is_provisional if threshold is not None else None,
+            "is_provisional": True if threshold is not None else None,
             "is_decision_expired": False,
             "is_deciding": name == "groundedness_similarity__mean",
             "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
@@ -205,7 +204,6 @@ def add_marts(connection: Any) -> None:
 def add_retrieval(connection: Any, text: str = "") -> None:
     rows = [
         {
-            "retrieval_quality_id": f"r{number}",
             "interaction_id": f"i{number:05d}",
             "cluster_id": f"source {number}",
             "system": f"system 0{text}",
@@ -240,19 +238,18 @@ def add_evidence(connection: Any, text: str = "") -> None:
     insert(connection, "fct_sentence_evidence", [sentence])
 
 
-def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("passed", "undecided")) -> None:
+def add_gates(connection: Any, text: str = "") -> None:
     places = {"metric_name": "support_words", "dimension": "topic", "segment": f"cards{text}", "severity": "warn"}
     places |= {"reason": f"because{text}", "rationale": f"rationale{text}"}
     places |= {"evaluated_at": "2026-06-01 12:00:00", "build_number": 2}
     rows = [
         gate(
             **places,
-            gate_result_id=f"g{number}",
             gate_name=f"gate {number}{text}",
             verdict=verdict,
             is_passing=verdict == "passed",
         )
-        for number, verdict in enumerate(verdicts)
+        for number, verdict in enumerate(("passed", "undecided"))
     ]
     insert(connection, "fct_threshold_gates", rows)
 
@@ -390,27 +387,6 @@ def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
     assert '<th scope="row">1 person</th><td class="number">1</td><td class="number">1</td>' in page
 
 
-def assert_says_what_is_missing(page: str, *sentences: str) -> None:
-    text = " ".join("".join(parse(page).text).split())
-    for sentence in sentences:
-        assert sentence in text
-
-
-def test_warehouse_without_interactions(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_marts(connection)
-        add_run(connection)
-        add_metrics(connection)
-    assert_says_what_is_missing(
-        report.render_report(tmp_path),
-        "This warehouse holds no interactions, so nothing has been evaluated.",
-        "No gate was evaluated in this build",
-        "No distribution by topic: no primary metric has scores.",
-        "No answer of the candidate has a score to order it by.",
-        "Calibration evidence: probabilities instead of raw scores",
-    )
-
-
 def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         create_marts(connection)
@@ -421,15 +397,15 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
             "update fct_interactions set query_type = null, query_text = null, asked_at = null, reference_answer = null"
         )
         add_marts(connection)
-    assert_says_what_is_missing(
-        report.render_report(tmp_path),
+    text = " ".join("".join(parse(report.render_report(tmp_path)).text).split())
+    for sentence in (
         "no documents in the logs",
         "no queries in the logs; query texts come from the interactions",
         "1 interactions, time not logged",
-        "Calibration evidence: probabilities instead of raw scores",
         "There are no two versions to compare.",
         "Left out, because nothing was given for them: Calibration evidence, Equal treatment, Robustness.",
-    )
+    ):
+        assert sentence in text, sentence
 
 
 @pytest.mark.parametrize("read", [report.render_report, report.summarise])

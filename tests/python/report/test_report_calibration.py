@@ -44,11 +44,9 @@ QUALITY = {
     "log_loss_difference": -0.2,
     "log_loss_difference_low": -0.3,
     "log_loss_difference_high": -0.1,
-    "calibration_slope_status": "measured",
     "calibration_slope": 0.95,
     "calibration_slope_low": 0.7,
     "calibration_slope_high": 1.3,
-    "auroc_status": "measured",
     "auroc": 0.83,
     "auroc_low": 0.75,
     "auroc_high": 0.9,
@@ -57,29 +55,21 @@ QUALITY = {
 
 
 def add_calibrators(connection: Any, text: str) -> None:
-    fitted = {
-        "criterion": f"faithfulness{text}",
-        "segment": "all",
-        "count_labels": 60,
-        "count_clusters": 50,
-    }
+    fitted = {"criterion": f"faithfulness{text}", "segment": "all", "count_labels": 60, "count_clusters": 50}
     reason = {**fitted, "status": "insufficient", "message": f"a class has fewer than 20 labels{text}"}
     rows = [
         {**fitted, "metric_name": METRIC, "family": "logistic", "status": "fitted", "is_chosen": True},
         {**reason, "metric_name": METRIC, "family": "isotonic", "is_chosen": False},
         {**reason, "metric_name": UNCALIBRATED_METRIC, "family": "logistic", "is_chosen": False},
     ]
-    insert(connection, "fct_calibrators", [{**row, "calibrator_id": f"c{n}"} for n, row in enumerate(rows)])
-    rows = [
-        {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
-    ]
-    insert(connection, "fct_calibration_quality", rows)
+    insert(connection, "fct_calibrators", rows)
+    chosen = QUALITY | {"metric_name": METRIC, "calibrator": "logistic", "is_chosen": True}
+    insert(connection, "fct_calibration_quality", [chosen])
 
 
 def add_conformal(connection: Any, text: str) -> None:
     common = {"metric_name": METRIC, "criterion": "faithfulness", "status": "measured", "alpha": 0.1}
-    measured = {"count_labels": 40, "count_clusters": 30, "count_covered": 37, "coverage": 0.925}
-    measured |= {"share_single": 0.6, "share_all": 0.4}
+    common |= {"count_labels": 40, "count_clusters": 30, "coverage": 0.925, "share_single": 0.6, "share_all": 0.4}
     rows: list[dict[str, Any]] = [
         {"stratification": "label_conditional", "scope": "marginal", "share_decidable": 0.69},
         {
@@ -93,11 +83,7 @@ def add_conformal(connection: Any, text: str) -> None:
         {"stratification": "label_conditional", "scope": "group", "stratum": f"system 0{text}"},
         {},
     ]
-    insert(
-        connection,
-        "fct_conformal_coverage",
-        [{**common, **measured, **row, "conformal_coverage_id": f"v{number}"} for number, row in enumerate(rows)],
-    )
+    insert(connection, "fct_conformal_coverage", [common | row for row in rows])
 
 
 def add_thresholds(connection: Any, text: str) -> None:
@@ -139,10 +125,7 @@ def add_thresholds(connection: Any, text: str) -> None:
             **errors,
         },
     ]
-    rows = [
-        {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
-        for number, row in enumerate(rows)
-    ]
+    rows = [common | {"is_shown": True, "is_decided": row.get("threshold") == 0.6} | row for row in rows]
     insert(connection, "fct_metric_thresholds", rows)
     row = {
         "metric_name": METRIC,
@@ -159,8 +142,8 @@ def add_thresholds(connection: Any, text: str) -> None:
     band = {"metric_name": METRIC, "criterion": "faithfulness", "direction": "higher_is_better", "count_clusters": 18}
     band |= {"failure_rate_low": 0.02, "failure_rate_high": 0.19, "failure_rate": 0.073}
     rows = [
-        band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
-        band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
+        band | {"band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
+        band | {"band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
     ]
     insert(connection, "fct_score_bands", rows)
 
@@ -180,8 +163,8 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
     agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
     agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate", "rater_kind": "person"}
     rows = [
-        {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
-        {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
+        {**agreement, "statistic": "krippendorff_alpha_ordinal"},
+        {**agreement, "statistic": "fleiss_kappa"},
         {
             **agreement,
             "statistic": "intra_rater_percent_agreement",
@@ -195,7 +178,6 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         },
         {
             **agreement,
-            "rater_agreement_id": "a3",
             "statistic": "percent_agreement",
             "other_rater_kind": "language_model",
             "status": "estimated",
@@ -208,7 +190,6 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
     ]
     insert(connection, "fct_rater_agreement", rows)
     row = {
-        "rater_report_id": "r0",
         "criterion": "faithfulness",
         "rater": f"rater_2{text}",
         "rater_kind": "person",
@@ -216,7 +197,6 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         "count_ratings": 100,
         "count_cannot_judge": 7,
         "count_shared_units": 90,
-        "count_effective": 80.0,
         "agreement": 0.4,
         "agreement_of_others": 0.8,
         "disagrees_with_everyone": True,
@@ -326,7 +306,7 @@ def test_the_report_says_who_gave_the_labels(tmp_path: Path, kind: str, words: s
     assert "shown, not admitted" in sure
 
 
-def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> None:
+def test_without_interactions_sections_and_one_paragraph_on_labels_say_what_is_missing(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         create_marts(connection)
         add_run(connection)
@@ -336,9 +316,16 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
     page = report.render_report(tmp_path)
     assert '<section id="calibration">' not in page
     text = read_text(page)
-    assert "Calibration evidence: probabilities instead of raw scores" in text
-    assert "needs 385 labels: failure rate within ± 5 percentage points" in text
-    assert "hcat labels export writes a sheet" in text
+    for sentence in (
+        "This warehouse holds no interactions, so nothing has been evaluated.",
+        "No gate was evaluated in this build",
+        "No distribution by topic: no primary metric has scores.",
+        "No answer of the candidate has a score to order it by.",
+        "Calibration evidence: probabilities instead of raw scores",
+        "needs 385 labels: failure rate within ± 5 percentage points",
+        "hcat labels export writes a sheet",
+    ):
+        assert sentence in text, sentence
 
 
 def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:

@@ -7,27 +7,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from marts import insert
+from marts import decision, insert
 from test_report import HOSTILE, make_warehouse
 from test_report_evidence import read_section, read_text
 
 from hcat import report
 from hcat.explorer.document import write_explorer
 
-DECISION: dict[str, Any] = {
-    "release_decision_id": "d",
-    "application": "desk",
-    "candidate": "2",
-    "baseline": "1",
-    "system": "system 0",
-    "decision": "do_not_release",
-    "headline": "desk, candidate 2 against 1: do not release.",
-    "reason": "57 % of the answers to users fail.",
-    "how_often": "31 % of the answers to the test set fail. No person rated any of them.",
-    "what_changed": "Since 2026-08-03, 77 % of the answers to users fail; before, 43 %.",
-    "worst_topic": None,
-    "what_next": "Read the ten answers with the lowest score first.",
-    "failure_rate_since_change": 0.77,
+DECISION = decision(baseline="1.0", reason="57 % of the answers fail.", failure_rate_since_change=0.77) | {
     "count_labels_by_people": 0,
     "count_labels_by_language_models": 9,
 }
@@ -85,7 +72,7 @@ def test_report_summary_and_explorer_begin_with_the_same_sentences(decided: Path
     for line in lines:
         assert line in first_page
         assert line in explorer
-    assert len(first_page[first_page.index("desk, candidate") :].split()) < 250
+    assert len(first_page[first_page.index("assistant, candidate") :].split()) < 250
 
 
 def test_without_a_label_the_first_page_says_how_far_to_trust_the_score(tmp_path: Path) -> None:

@@ -15,62 +15,31 @@ from hcat.report.data import say_what_was_deleted
 from hcat.report.showing import format_number
 from hcat.report.test_set import describe_grammar, describe_test_set
 
-HOSTILE = "<script>alert(1)</script>"
-
-TEST_SET = f"""
+TEST_SET = """
 create table dim_topics as select * from (values
-    ('topic_001', 'fees, card, month', 3, 2, 0.6::double, 1, 0.8::double, false),
-    ('topic_002', '{HOSTILE}', 1, 1, 0.2, 0, 0.9, false),
-    ('noise', 'noise', 1, 1, 0.2, 0, 0.1, true),
-    ('topic_003', 'retired, words, here', 0, 0, 0.0, 0, null, false)
-) as topics(topic_id, topic_name, count_chunks, count_documents, share_chunks, count_added, mean_similarity, is_noise);
-create table fct_chunk_topics as select * from (values
-    ('a', 'topic_001', 0.1::double, 0.2::double), ('b', 'topic_001', 0.3, 0.2), ('c', 'topic_001', 0.2, 0.1),
-    ('d', 'topic_002', -0.5, 0.4), ('e', 'noise', 0.9, -0.9)
-) as chunks(chunk_id, topic_id, x, y);
+    ('topic_001', 'fees', 3, false), ('topic_002', 'cards', 1, false), ('noise', 'noise', 1, true),
+    ('topic_003', 'retired', 0, false)
+) as topics(topic_id, topic_name, count_chunks, is_noise);
 create table fct_topic_stability as select
-    'seed' as variation, 'k_means' as method, 'pca' as reduction, 2 as count_topics, 5 as count_texts,
-    10 as count_pairs, 0.75::double as mean_adjusted_rand, 0.5::double as minimum_adjusted_rand,
-    null::double as silhouette, true as is_current;
-create table fct_sampling_strata as select * from (values
-    ('topic_001 | short', 3, 0.6::double, 2, 2, 'proportional', 'as_allocated', 'covered', 4, 3.5::double, 'planned'),
-    ('topic_002 | {HOSTILE}', 2, 0.4, 1, 1, 'proportional', 'minimum', 'uncovered', 0, null, 'planned')
-) as strata(stratum_label, count_population, share_population, count_planned, count_sampled, allocation,
-    allocation_status, weighting_status, count_accepted, count_accepted_effective, plan_status);
-create table fct_test_queries as select * from (values
-    ('simple_factual', 'answer', 'offline'), ('simple_factual', 'answer', 'offline'), ('vague', 'refuse', 'offline')
-) as queries(query_type, expected_behaviour, generator);
-create table fct_rejected_queries as select
-    'simple_factual' as query_type, 'answer' as expected_behaviour, 'offline' as generator, 'too_short' as reason;
-create table fct_test_variants as select 'keyboard' as variant_type, 'kept' as meaning;
-create table fct_generation_calls as select '{HOSTILE}' as model, 'valid' as call_status, 10 as prompt_tokens,
-    5 as completion_tokens;
+    'seed' as variation, 'k_means' as method, 'pca' as reduction, 5 as count_texts, 10 as count_pairs,
+    0.75::double as mean_adjusted_rand, 0.5::double as minimum_adjusted_rand, null::double as silhouette,
+    true as is_current;
+create table fct_sampling_strata as select * from (values (3, 2, 4, 'planned'), (2, 1, 0, 'planned')
+) as strata(count_population, count_sampled, count_accepted, plan_status);
+create table fct_test_queries (query_id varchar);
 """
-GRAMMAR = f"""
-create table fct_grammar_templates as select * from (values
-    ('a', 'enumerated', 'accepted', '{HOSTILE}', ['[shops.name]'], 0, 1),
-    ('b', 'person', 'accepted', 'SELECT 2', ['[shops.name]', '[fees.name]'], 1, 2),
-    ('a', 'language_model', 'replaced', 'SELECT 3', null, 2, 3)
-) as made(sql_template_id, origin, template_status, sql_template, placeholders, count_joins, template_number);
+GRAMMAR = """
+create table fct_grammar_templates as select * from (values ('a', 'accepted'), ('b', 'accepted'), ('a', 'replaced')
+) as made(sql_template_id, template_status);
 create table fct_grammar_checks as select * from (values
     ('one_line', 'met'), ('one_line', 'met'), ('single_answer', 'broken'), ('single_answer', 'undecided')
 ) as checks(criterion, outcome);
-create table fct_grammar_texts as select * from (values ('enumerated', 'used'), ('enumerated', 'spare')
-) as texts(origin, text_status);
-create table fct_grammar_counts as select * from (values
-    ('a', 'enumerated', 2, 40, 4, 3, 1, 6, 0.1::double), ('b', 'person', 2, 8, 2, 0, 2, 0, 0.25)
-) as counts(sql_template_id, origin, count_texts, count_fillings_possible, count_fillings, count_groups, count_rejected,
-    count_queries, selection_probability);
-create table fct_rejected_grammar_queries as select * from (values
-    ('a', 'no_answer'), ('b', 'no_answer'), ('b', 'several_answers')) as rejected(sql_template_id, reason);
-create table fct_grammar_queries as select
-    'q' || number as query_id, 'g' || number % 3 as query_group, 'a' as sql_template_id, 'length' as hypothesis,
-    case when number < 3 then '{HOSTILE}' else 'long' end as style, 'easy' as difficulty, 'entity' as answer_type,
-    0 as count_joins
-from range(6) as numbers(number);
-create table fct_interactions as select * from (values ('q0'), ('q0'), ('q4'), ('other'), (null)) as logs(query_id);
-create table fct_grammar_calls as select '{HOSTILE}' as model, 'answered' as call_status, 10 as prompt_tokens,
-    5 as completion_tokens;
+create table fct_grammar_counts as select * from (values ('a', 2, 40, 4, 3, 6), ('b', 2, 8, 2, 0, 0)
+) as counts(sql_template_id, count_texts, count_fillings_possible, count_fillings, count_groups, count_queries);
+create table fct_rejected_grammar_queries as
+select unnest(['no_answer', 'no_answer', 'several_answers']) as reason;
+create table fct_grammar_queries as select 'q' || number as query_id from range(6) as numbers(number);
+create table fct_interactions as select unnest(['q0', 'q0', 'q4', 'other', null]) as query_id;
 """
 JUDGES = """
 create table fct_judge_agreement as
@@ -78,16 +47,14 @@ select * replace (value::double as value, low::double as low, high::double as hi
     3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
     1 as count_no_verdict
 from (values
-    ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'cohen_kappa', 'estimated', 'estimated',
-        '<script>judge', 0.25, 0.125, 0.5, 3, 7, 900, 100),
-    ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'percent_agreement', 'no_threshold', 'no_estimate',
+    ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'cohen_kappa', 'estimated', '<script>judge', 0.25,
+        0.125, 0.5, 3, 7, 900, 100),
+    ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'percent_agreement', 'no_threshold',
         '<script>judge', null, null, null, 3, 7, 900, 100),
-    ('support_words', 'no_language_model', 'faithfulness', 'people', 'ranking_accuracy', 'estimated',
-        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0),
-    ('correctness_llm', 'language_model', null, 'rule', 'cohen_kappa', 'no_variation', 'no_estimate',
-        '<script>judge', null, null, null, 2, 4, 10, 10)
-) as rows (metric_name, method, criterion, reference, statistic, status, interval_status, language_model, value, low,
-    high, count_compared, count_calls, prompt_tokens, completion_tokens)
+    ('correctness_llm', 'language_model', null, 'rule', 'cohen_kappa', 'no_variation', '<script>judge', null, null,
+        null, 2, 4, 10, 10)
+) as rows (metric_name, method, criterion, reference, statistic, status, language_model, value, low, high,
+    count_compared, count_calls, prompt_tokens, completion_tokens)
 """
 DESCRIBED = {"test_set": describe_test_set, "grammar": describe_grammar, "judges": describe_judges}
 MARTS = {"test_set": TEST_SET, "grammar": GRAMMAR, "judges": JUDGES}
@@ -147,7 +114,7 @@ def test_a_part_says_what_its_marts_hold_and_escapes_it(tmp_path: Path, part: st
 
 
 def test_a_corpus_that_was_taken_whole_shows_no_figures_of_a_draw(tmp_path: Path) -> None:
-    change = "update fct_sampling_strata set plan_status = 'all_chunks', allocation_status = 'all_taken'"
+    change = "update fct_sampling_strata set plan_status = 'all_chunks'"
     with open_warehouse(make(tmp_path, TEST_SET, change)) as source:
         text = read_text(show(describe_test_set(source)))
     assert "All 5 chunks were taken. Nothing was drawn: every weight is 1" in text

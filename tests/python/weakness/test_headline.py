@@ -23,11 +23,11 @@ def make_pieces(values: Floats, clusters: Integers, members: Flags, is_share: bo
     )
 
 
-def clustered(seed: int, count_clusters: int = 60, size: int = 4) -> tuple[Floats, Integers, Flags]:
+def clustered(seed: int) -> tuple[Floats, Integers, Flags]:
     """Return failures at .2 whose clusters differ, and three cells: of whole clusters, of rows, and small."""
     random = np.random.default_rng(seed)
-    clusters = np.repeat(np.arange(count_clusters), size)
-    values = (random.random(len(clusters)) < random.beta(0.8, 3.2, count_clusters)[clusters]).astype(np.float64)
+    clusters = np.repeat(np.arange(60), 4)
+    values = (random.random(len(clusters)) < random.beta(0.8, 3.2, 60)[clusters]).astype(np.float64)
     members = np.column_stack([clusters < 20, random.random(len(clusters)) < 0.5, clusters % 12 == 0])
     return values, clusters, members
 

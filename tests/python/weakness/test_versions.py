@@ -25,31 +25,21 @@ SETTINGS: dict[str, Any] = {"confidence": 0.95, "minimum_clusters": 10}
 
 
 def make_cell(
-    sums: list[float],
-    counts: list[int] | None = None,
-    margin: float | None = 0.02,
-    name: str = "c",
-    family: str = "metrics",
+    differences: list[float], margin: float | None = 0.02, name: str = "c", family: str = "metrics"
 ) -> dict[str, Any]:
-    """What int_version_cells_measured says of clusters with these summed differences and numbers of queries."""
-    sizes = np.asarray(counts if counts is not None else [1] * len(sums), dtype=np.float64)
-    values = np.asarray(sums, dtype=np.float64)
-    total = sizes.sum()
-    difference = values.sum() / total
-    without = (values.sum() - values) / (total - sizes)
-    variance = (len(values) - 1) / len(values) * np.sum((without - difference) ** 2)
+    """What int_version_cells_measured says of clusters of one query each with these differences."""
+    values = np.asarray(differences, dtype=np.float64)
+    count = len(values)
     return {
         "version_comparison_id": name,
         "version_pair_id": "pair",
         "family": None if margin is None else family,
-        "count_shared_queries": int(total),
-        "count_pairs": int(total),
-        "count_clusters": len(values),
-        "clusters_effective": float(total**2 / np.sum(sizes**2)),
-        "difference": float(difference),
-        "standard_error": float(np.sqrt(variance)),
-        "gain": float(np.maximum(values, 0).sum() / total),
-        "loss": float(np.maximum(-values, 0).sum() / total),
+        **dict.fromkeys(("count_shared_queries", "count_pairs", "count_clusters"), count),
+        "clusters_effective": float(count),
+        "difference": float(values.mean()),
+        "standard_error": float(values.std(ddof=1) / np.sqrt(count)),
+        "gain": float(np.maximum(values, 0).mean()),
+        "loss": float(np.maximum(-values, 0).mean()),
         "count_clusters_better": int((values > 0).sum()),
         "count_clusters_worse": int((values < 0).sum()),
         "value_range": 1.0,

@@ -115,14 +115,6 @@ def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
     assert judged.is_weak.tolist() == [is_weak] + [False] * 49
 
 
-def test_untested_cells_have_no_part_in_the_family() -> None:
-    cells = make_cells(3)
-    alone = judge_cells(cells, np.array([True, False, False]), np.zeros(3), SETTINGS)
-    assert_allclose(alone.q_value[0], alone.p_value[0])
-    assert np.isnan(alone.p_value[1:]).all()
-    assert not alone.is_weak[1:].any()
-
-
 def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
     # four of ten are found: they were found at 4 / 10 x .05, a fifth would be at 5 / 10 x .05
     cells = make_cells(10, difference=[0.5] * 4 + [0.0] * 6)
