@@ -7,8 +7,6 @@
 {#- a failed gate of these stops a release too; an unmeasured one (no question to decline, no language that is read)
     is a condition -#}
 {%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
-{%- set no_rater = "if(count_labels > 0, 'No known rater', 'Nobody rated an answer')" %}
-{%- set incomplete = "if(count_complete > 0, '', '; completeness was not judged')" %}
 
 with rates as (
     select * from {{ ref('hcat', 'fct_failure_rates') }}
@@ -164,17 +162,7 @@ worse as (
 weeks as (
     select
         application,
-        case
-            when status <> 'tested'
-                then 'Whether answers to users got worse over the weeks was not tested (' || replace(status, '_', ' ')
-                || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
-            else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
-                || count_window || ' judged answers to users fail; before, '
-                || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('
-                || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
-                || ' points) raises no alarm, which takes ' || round(100 * limit_value * standard_error)::integer
-                || ' points; what changed up to ' || reference_end || ' raises none.'
-        end as compared_words
+        {{ weeks_compared() }} as compared_words
     from drift
     where metric_name = 'verdict' and dimension = 'all'
     qualify row_number() over (partition by application order by window_weeks desc) = 1
@@ -184,12 +172,7 @@ weeks as (
 topics as (
     select
         application as topic_application,
-        'The topic that got worse most is ' || segment || ': ' || measured || ' '
-        || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
-        || round(-100 * difference_lower)::integer || ', ' || counted || ')'
-        || if(is_shown, '', '; one of several topics may do so by chance' || alarm_words)
-        || coalesce('. About ' || case when not is_shown then count_needed end || ' questions would show it', '') || '.'
-            as worst_topic
+        {{ worst_topic() }} as worst_topic
     from worse
     where difference_lower is not null
     qualify row_number() over (
@@ -263,83 +246,12 @@ final as (
 
         -- strings
         application, candidate, baseline, system, release_population, decision,
-        if(application = 'unnamed', 'The assistant', application)
-        || if(candidate = 'unnamed', '', ', candidate ' || candidate) || coalesce(' against ' || baseline, '') || ': '
-        || replace(decision, '_', ' ') || '.' as headline,
-        regexp_replace(replace(replace(
-            case decision
-                when 'do_not_release' then stopping_reason
-                when 'not_decided'
-                    then case
-                        when count_asked = 0 then 'No gate asks how many answers fail'
-                        else coalesce(open_reason, 'No answer of the candidate has a verdict')
-                    end
-                when 'go_with_conditions'
-                    then coalesce(condition_reason, {{ no_rater }} || ': scores decide')
-                else 'All ' || count_gates || ' gates pass' || {{ incomplete }}
-            end || '.',
-            ': failed.', '.'
-        ), ': failed; ', '; '), '; [0-9]+ of [0-9]+ answers are judged', '') as reason,
-        coalesce(
-            if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
-            || if(release_population = 'test_set', 'the test set', 'users') || ' fail'
-            || coalesce(', and ' || asked_words || ' of the answers to users', '') || '. ',
-            'Too few of ' || count_interactions || ' answers have a verdict to state a rate: ' || count_judged || '. ',
-            'No answer of the candidate has a verdict. '
-        )
-        || case
-            when count_labels = 0 then 'Nobody rated any of them, and this leaves out the errors of the scores.'
-            when count_labels_by_people + count_labels_by_language_models = 0
-                then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
-            when count_labels_by_people = 0
-                then 'No person rated any of them: a language model rated ' || count_labels_by_language_models || '.'
-            else 'People rated ' || count_labels_by_people || ' of them'
-                || if(
-                    count_labels_by_language_models > 0,
-                    ', and a language model rated ' || count_labels_by_language_models, ''
-                ) || '.'
-        end
-        || case
-            when count_complete = 0 then ' Completeness was not judged: an answer that leaves out half can pass.'
-            when count_complete < count_interactions
-                then ' Completeness was judged for ' || count_complete || ' of ' || count_interactions || ' answers.'
-            else ''
-        end
-        || coalesce(
-            ' Answers that decline, where nobody said whether they should: ' || nullif(count_all_declined, 0) || '.', ''
-        ) as how_often,
-        case
-            when changed_on is not null
-                then 'Since ' || changed_on || ', ' || since_words || ' of the answers to users fail'
-                || coalesce('; before, ' || before_words, '') || '.'
-            when count_pairs > 0 and difference_lower is null
-                then 'Too few queries have a verdict in both versions to compare them: ' || count_pairs || '.'
-            when count_pairs > 0
-                then 'Over ' || count_pairs || ' queries asked of both versions, the share that fails '
-                || case
-                    when difference_lower > 0 then 'is lower than before'
-                    when difference_upper < 0 then 'is higher than before'
-                    else 'is not shown to differ'
-                end
-                || ' (' || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
-                || ' points).'
-            when baseline is null then coalesce(compared_words, 'There is no earlier version to compare with.')
-            else 'No query has a verdict in both versions.'
-        end as what_changed,
+        {{ release_headline() }} as headline,
+        {{ release_reason() }} as reason,
+        {{ how_often_answers_fail() }} as how_often,
+        {{ what_changed() }} as what_changed,
         worst_topic,
-        case
-            when failed_criterion is not null
-                then 'Most faults: ' || count_failing || ' of ' || count_all_failing || ' failing answers are not '
-                || if(failed_criterion = 'behaves', 'what was due (an answer, or a refusal)', failed_criterion)
-                || '. '
-            else ''
-        end
-        || 'Read the ten answers with the lowest score first'
-        || case
-            when count_labels_by_people = 0 then ', and let a person rate 60 answers.'
-            when decision = 'not_decided' then ', and let people rate 60 more.'
-            else '.'
-        end as what_next,
+        {{ what_to_do_next() }} as what_next,
 
         -- numerics
         failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,
