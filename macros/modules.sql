@@ -1,3 +1,12 @@
+{# The modules that this project switches off, by name. #}
+{% macro modules_off() %}
+    {% set off = [] %}
+    {% for module in hcat_modules() | sort if not is_on(module) %}
+        {% do off.append(module) %}
+    {% endfor %}
+    {{ return(off) }}
+{% endmacro %}
+
 {#
     A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
     'interaction_id string, threshold double'.
