@@ -38,7 +38,7 @@ ANSWERS = {
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 #: Answers of a newcomer's log, those that say another number, and how many of these must be among the ten to read.
-COUNT_NEWCOMER, COUNT_EXCHANGED, LEAST_FOUND = 100, 8, 7
+COUNT_NEWCOMER, COUNT_EXCHANGED, LEAST_FOUND = 100, 8, 6
 
 
 @pytest.fixture(scope="module")
