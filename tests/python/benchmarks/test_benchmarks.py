@@ -21,6 +21,7 @@ from benchmarks import accuracy, harness, verdicts
 from benchmarks.__main__ import BENCHMARKS
 from benchmarks.discrimination import auroc, average_precision
 from benchmarks.nightly import stage_seconds
+from hcat.statistics.clusters import draw_clusters
 
 SUMMARY = harness.ROOT / "docs" / "benchmarks.md"
 
@@ -52,7 +53,7 @@ def test_draws_equal_the_figure_of_resampled_rows() -> None:
     random = np.random.default_rng(3)
     scores, positives = random.integers(0, 5, 40) / 4, random.random(40) < 0.4
     sources, cells = random.integers(0, 6, 40), random.integers(0, 3, 40)
-    drawn = np.random.default_rng(20260101).multinomial(6, np.full(6, 1 / 6), size=5)
+    drawn = draw_clusters(np.random.default_rng(20260101), 6, 5).astype(int)
     within = auroc(scores, positives, sources, cells, count_draws=5)
     pooled = auroc(scores, positives, sources, count_draws=5)
     precision = average_precision(scores, positives, sources, count_draws=5)
