@@ -8,10 +8,6 @@ with ratings as (
     where rater_kind <> 'user_feedback'
 ),
 
-interactions as (
-    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions') }}
-),
-
 passes as (
     select
         *,
@@ -36,6 +32,7 @@ final as (
     select
         latest.interaction_id,
         interactions.cluster_id,
+        interactions.second_cluster_id,
         latest.criterion,
         latest.rater,
         latest.rater_kind,
@@ -44,7 +41,8 @@ final as (
         latest.look as rating_pass,
         latest.scale_point
     from latest
-    inner join interactions on latest.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_attributes') }} as interactions
+        on latest.interaction_id = interactions.interaction_id
     where latest.recency = 1
 )
 

@@ -8,7 +8,7 @@ unit: of the first and the second rater (Cohen), or of all pairs of a unit, whic
 (quadratic), or the squared number of ratings between them (ordinal). Draws of clusters add up tables.
 
 An agreement that is high because nothing varies has a status and no number. Intervals resample whole clusters, because
-siblings (variants of a query) are rated alike.
+siblings (variants of a query) are rated alike. Clusters have the shape (n_units,), or (n_units, 2) with a crossed key.
 
 References
 ----------
@@ -18,12 +18,13 @@ Dawid and Skene (1979), Applied Statistics 28, 20-28. Efron (1979), Annals of St
 Sampling. Dempster, Laird and Rubin (1977), JRSS B 39, 1-38.
 """
 
+import math
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from hcat.statistics.arrays import Flags, Floats, Integers, ratio
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.arrays import Flags, Floats, Keys, ratio
+from hcat.statistics.clustered import crossed_keys, crossed_rate_interval, join_crossed
 from hcat.statistics.clusters import draw_clusters, sum_by_cluster
 from hcat.statistics.intervals import kish
 
@@ -68,9 +69,7 @@ class Agreement(NamedTuple):
     count_clusters: int = 0
 
 
-def percent_agreement(
-    ratings: Floats, clusters: Integers, count_draws: int = COUNT_DRAWS, seed: int = SEED
-) -> Agreement:
+def percent_agreement(ratings: Floats, clusters: Keys, count_draws: int = COUNT_DRAWS, seed: int = SEED) -> Agreement:
     """Return the share of agreeing pairs of ratings of a unit, in [0, 1]; not corrected for chance."""
     units = _pair(ratings, clusters)
     return _estimate("percent_agreement", units, "nominal", "all", count_draws, seed)
@@ -78,7 +77,7 @@ def percent_agreement(
 
 def cohen_kappa(
     ratings: Floats,
-    clusters: Integers,
+    clusters: Keys,
     level: Level = "nominal",
     count_draws: int = COUNT_DRAWS,
     seed: int = SEED,
@@ -92,7 +91,7 @@ def cohen_kappa(
     return _estimate(statistic, units, level, "with_replacement", count_draws, seed)
 
 
-def fleiss_kappa(ratings: Floats, clusters: Integers, count_draws: int = COUNT_DRAWS, seed: int = SEED) -> Agreement:
+def fleiss_kappa(ratings: Floats, clusters: Keys, count_draws: int = COUNT_DRAWS, seed: int = SEED) -> Agreement:
     """Return Fleiss' kappa of units that all have the same number m >= 2 of ratings, by whichever raters."""
     units = _pair(ratings, clusters)
     count_ratings = (~np.isnan(ratings)).sum(axis=1)
@@ -101,19 +100,17 @@ def fleiss_kappa(ratings: Floats, clusters: Integers, count_draws: int = COUNT_D
     return _estimate("fleiss_kappa", units, "nominal", "with_replacement", count_draws, seed)
 
 
-def krippendorff_alpha(
-    ratings: Floats, clusters: Integers, count_draws: int = COUNT_DRAWS, seed: int = SEED
-) -> Agreement:
+def krippendorff_alpha(ratings: Floats, clusters: Keys, count_draws: int = COUNT_DRAWS, seed: int = SEED) -> Agreement:
     """Return Krippendorff's alpha of points with an order; any number of raters, gaps allowed."""
     units = _pair(ratings, clusters)
     return _estimate("krippendorff_alpha_ordinal", units, "ordinal", "without_replacement", count_draws, seed)
 
 
-#: Points of the scale, how often they met, (n_clusters, n_points, n_points), and the numbers of units and ratings.
-_Units = tuple[Floats, Floats, int, int]
+#: Points of the scale, how often they met by each key, (n_clusters, n_points, n_points), numbers of units and ratings.
+_Units = tuple[Floats, list[Floats], int, int]
 
 
-def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Units | None:
+def _pair(ratings: Floats, clusters: Keys, is_ordered: bool = False) -> _Units | None:
     """Return the tables of units of at least two ratings, None when there are none."""
     rows = (~np.isnan(ratings)).sum(axis=1) >= 2
     if not rows.any():
@@ -125,10 +122,10 @@ def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Uni
     else:
         own = np.eye(len(points)) * counts[:, :, None]
         pairs = (counts[:, :, None] * counts[:, None, :] - own) / (counts.sum(axis=1) - 1)[:, None, None]
-    codes = np.unique(clusters[rows], return_inverse=True)[1]
-    tables = sum_by_cluster(pairs.reshape(len(pairs), -1).astype(np.float64), codes)
-    shape = (len(tables), len(points), len(points))
-    return points, tables.reshape(shape), int(rows.sum()), int(counts.sum())
+    flat, keys = pairs.reshape(len(pairs), -1).astype(np.float64), clusters[rows]
+    codes = [np.unique(key, return_inverse=True)[1] for key in (crossed_keys(*keys.T) if keys.ndim > 1 else [keys])]
+    tables = [sum_by_cluster(flat, own).reshape(-1, len(points), len(points)) for own in codes]
+    return points, tables, int(rows.sum()), int(counts.sum())
 
 
 def _estimate(
@@ -138,31 +135,35 @@ def _estimate(
     if units is None:
         return Agreement(statistic, "no_pairable_values")
     points, tables, *_ = units
-    count_clusters = len(tables)
-    point = float(_measure(tables.sum(axis=0)[None], points, level, chance)[0])
+    count_clusters = len(tables[0])
+    point = float(_measure(tables[0].sum(axis=0)[None], points, level, chance)[0])
     found = Agreement(statistic, "estimated", point, "too_few_clusters", None, None, *units[2:], count_clusters)
     if np.isnan(point):
         return found._replace(status="no_variation", value=None, interval_status="no_estimate")
     if count_clusters < MINIMUM_CLUSTERS:
         return found
-    random = np.random.default_rng(seed)
-    block = max(1, _CELLS // max(count_clusters, MAXIMUM_SCALE_POINTS**2))
-    parts = []
-    for start in range(0, count_draws, block):
-        drawn = draw_clusters(random, count_clusters, min(block, count_draws - start))
-        parts.append(_measure(np.tensordot(drawn, tables, 1), points, level, chance))
-    return close_interval(found, np.concatenate(parts), count_draws)
+    draws = []
+    for own in tables:
+        random, block = np.random.default_rng(seed), max(1, _CELLS // max(len(own), MAXIMUM_SCALE_POINTS**2))
+        sizes = (min(block, count_draws - start) for start in range(0, count_draws, block))
+        sums = (np.tensordot(draw_clusters(random, len(own), size), own, 1) for size in sizes)
+        draws.append(np.concatenate([_measure(each, points, level, chance) for each in sums]))
+    return close_interval(found, point, draws)
 
 
-def close_interval(found: Agreement, draws: Floats, count_draws: int) -> Agreement:
-    """Return a figure with the percentile interval of its draws, or why it has none."""
-    usable = draws[np.isfinite(draws)]
-    if len(usable) < MINIMUM_SHARE_USABLE_DRAWS * count_draws:
-        return found._replace(interval_status="too_few_usable_draws")
-    if np.ptp(usable) < _SPREAD:
-        return found._replace(interval_status="no_spread")
-    low, high = np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-    return found._replace(interval_status="estimated", low=low, high=high)
+def close_interval(found: Agreement, value: float, draws: list[Floats]) -> Agreement:
+    """Return a figure with the percentile interval of its draws by each of crossed keys, or why it has none."""
+    bounds = []
+    for own in draws:
+        usable = own[np.isfinite(own)]
+        if len(usable) < MINIMUM_SHARE_USABLE_DRAWS * len(own):
+            return found._replace(interval_status="too_few_usable_draws")
+        if np.ptp(usable) < _SPREAD:
+            return found._replace(interval_status="no_spread")
+        bounds.append(np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]))
+    # either side is as far away as the variances under both keys say
+    below, above = (math.sqrt(join_crossed(list(side))) for side in (np.array(bounds).T - value) ** 2)
+    return found._replace(interval_status="estimated", low=value - below, high=min(1.0, value + above))
 
 
 def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Floats:
@@ -185,7 +186,7 @@ def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Float
     return np.where(varies, 1 - ratio(observed, expected), np.nan)
 
 
-def report_rater(ratings: Floats, clusters: Integers, rater: int) -> dict[str, Any]:
+def report_rater(ratings: Floats, clusters: Keys, rater: int) -> dict[str, Any]:
     """Return one rater, a column of the ratings, against the majority of at least two others, where they have one."""
     points, counts = count_values(ratings)
     own = ratings[:, rater]
@@ -194,14 +195,15 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> dict[str, A
     majority, is_tie = most_frequent(points, others)
     has_others = others.sum(axis=1) >= 2
     is_shared = is_rated & has_others & ~is_tie
-    by_cluster = np.unique(clusters[is_shared], return_counts=True)[1].astype(np.float64)
+    keys = np.atleast_2d(clusters[is_shared].T)
+    by_cluster = np.unique(keys[0], return_counts=True)[1].astype(np.float64)
     found: dict[str, Any] = {"count_ratings": int(is_rated.sum()), "count_shared_units": int(is_shared.sum())}
     found["count_effective"] = kish(by_cluster)
     if (~np.isnan(ratings)).any(axis=0).sum() < MINIMUM_RATERS:
         return found | {"status": "fewer_than_three_raters"}
     if is_shared.sum() < MINIMUM_SHARED_UNITS:
         return found | {"status": "too_few_shared_units"}
-    met = rate_interval(own[is_shared] == majority[is_shared], clusters[is_shared], confidence=CONFIDENCE)
+    met = crossed_rate_interval((own == majority)[is_shared], keys[0], keys[-1], confidence=CONFIDENCE)
     agreeing, pairable = (others * (others - 1)).sum(axis=1), others.sum(axis=1)
     agreeing = agreeing / np.maximum(pairable - 1, 1)
     same = has_others & is_rated

@@ -26,7 +26,7 @@ from hcat.calibration.agreement import (
 )
 from hcat.calibration.targets import as_texts
 from hcat.engine.columns import schema, stack_parts
-from hcat.statistics.arrays import Floats, Integers
+from hcat.statistics.arrays import Floats, Keys
 
 AGREEMENT_SCHEMA = schema(
     "string: criterion rater_kind other_rater_kind rater statistic status interval_status",
@@ -55,9 +55,8 @@ class _Criterion(NamedTuple):
     name: str
     kind: str
     units: list[str]
-    groups: list[str]
     raters: list[str]
-    clusters: Integers
+    clusters: Keys  # (n_units, 2)
     first: Floats
     second: Floats
 
@@ -116,7 +115,7 @@ def measure_agreement(ratings: pa.Table, random_seed: int, count_draws: int = CO
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
-def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[dict[str, Any]]:
+def _between_raters(ratings: Floats, clusters: Keys, draws: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every statistic between raters once, each with its own status."""
     # the last one, of whole numbers with an order, bears several raters and gaps
     statistics = (percent_agreement, cohen_kappa, fleiss_kappa, krippendorff_alpha)
@@ -154,12 +153,11 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
 
 
-def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:
+def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Keys]:
     """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
     _, *places = np.intersect1d(one.units, other.units, return_indices=True)
     points = [most_frequent(*count_values(each.first))[0] for each in (one, other)]
-    clusters = np.unique(np.array(one.groups)[places[0]], return_inverse=True)[1].astype(np.int64)
-    return np.column_stack([points[0][places[0]], points[1][places[1]]]), clusters
+    return np.column_stack([points[0][places[0]], points[1][places[1]]]), one.clusters[places[0]]
 
 
 def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
@@ -172,6 +170,5 @@ def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
         looks = np.full((2, len(units), len(raters)), np.nan)
         is_second = [look != 1 for look in own["rating_pass"].to_pylist()]
         looks[np.array(is_second, dtype=np.int64), of_units, of_raters] = own["scale_point"].to_numpy()
-        groups = as_texts(own["cluster_id"])[rows]
-        clusters = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-        yield _Criterion(name, kind, units.tolist(), groups.tolist(), raters.tolist(), clusters, *looks)
+        clusters = np.column_stack([as_texts(own[key])[rows] for key in ("cluster_id", "second_cluster_id")])
+        yield _Criterion(name, kind, units.tolist(), raters.tolist(), clusters, *looks)

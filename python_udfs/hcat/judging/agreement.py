@@ -157,4 +157,4 @@ def _with_interval(measure: Callable[[Floats], Floats], found: Agreement, count_
     block = max(1, _CELLS // max(found.count_units, 1))
     sizes = (min(block, count_draws - start) for start in range(0, count_draws, block))
     draws = np.concatenate([measure(draw_clusters(random, found.count_clusters, size)) for size in sizes])
-    return close_interval(found, draws, count_draws)
+    return close_interval(found, value, [draws])

@@ -98,6 +98,19 @@ def test_interval_is_that_of_reindexed_ratings():
         assert_allclose([found.low, found.high], np.quantile(draws, [0.025, 0.975]), atol=1e-9)
 
 
+def test_a_second_key_widens_the_interval_where_answers_about_a_document_are_alike():
+    # 12 documents of 10 answers: in four of them the raters contradict each other
+    documents = np.repeat(np.arange(12), 10)
+    ratings = np.column_stack([np.arange(120) % 2, (np.arange(120) + (documents < 4)) % 2]).astype(float)
+    own, whole = (cohen_kappa(ratings, keys) for keys in (own_clusters(ratings), documents))
+    crossed = cohen_kappa(ratings, np.column_stack([own_clusters(ratings), documents]))
+    assert (crossed.value, crossed.count_clusters) == (own.value, 120)
+    assert_allclose((crossed.low, crossed.high), (whole.low, whole.high), atol=1e-12)
+    assert crossed.high - crossed.low > 2 * (own.high - own.low)
+    # the interval speaks of fewer than ten documents alone
+    assert cohen_kappa(ratings, np.column_stack([own_clusters(ratings), documents // 2])) == own
+
+
 def test_intervals_need_clusters_and_usable_draws():
     ratings = np.tile([[0.0, 1], [1, 1], [0, 0]], (10, 1))
     few = krippendorff_alpha(ratings, np.repeat(np.arange(3), 10))

@@ -25,10 +25,12 @@ def make_ratings(count: int = 30, kind: str = "person") -> pa.Table:
         truth = 2 * (unit % 2)
         looks = {"anna": truth, "ben": truth if unit % 5 else 2 - truth, "cleo": 2 - truth}
         for rater, value in looks.items():
-            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", rater, kind, 1, value))
+            rows.append((f"i{unit:02}", f"s{unit // 2}", f"d{unit % 12}", "faithfulness", rater, kind, 1, value))
         if unit < 10:
-            rows.append((f"i{unit:02}", f"s{unit // 2}", "faithfulness", "anna", kind, 2, truth if unit else 1))
-    names = ("interaction_id", "cluster_id", "criterion", "rater", "rater_kind", "rating_pass", "scale_point")
+            second = truth if unit else 1
+            rows.append((f"i{unit:02}", f"s{unit // 2}", f"d{unit % 12}", "faithfulness", "anna", kind, 2, second))
+    keys = ("interaction_id", "cluster_id", "second_cluster_id")
+    names = (*keys, "criterion", "rater", "rater_kind", "rating_pass", "scale_point")
     return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
 
 
@@ -41,7 +43,7 @@ def test_figures_are_those_of_the_arrays_and_passes_stay_apart() -> None:
     ben = np.where(np.arange(30) % 5, truth, 2 - truth)
     arrays = np.column_stack([truth, ben, 2 - truth])
     # clusters are numbered by their names, so that draws do not depend on the order of rows
-    clusters = np.unique([f"s{unit // 2}" for unit in range(30)], return_inverse=True)[1]
+    clusters = np.array([[f"s{unit // 2}", f"d{unit % 12}"] for unit in range(30)])
     expected = krippendorff_alpha(arrays, clusters, DRAWS, seed=1)
     row = by_name["krippendorff_alpha_ordinal", None]
     assert (row["value"], row["low"], row["count_clusters"]) == (expected.value, expected.low, 15)
@@ -70,24 +72,9 @@ def test_a_rater_in_conflict_with_all_others_is_listed() -> None:
 
 
 def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
-    # three raters of which one is always wrong: the model sides with the two others
-    rows = []
-    for number in range(60):
-        truth = 2 * (number % 2)
-        for rater, point in (("anna", truth), ("ben", truth), ("cleo", 2 - truth)):
-            for criterion in ("faithfulness", "relevance"):
-                rows.append(
-                    {
-                        "interaction_id": f"i{number:02}",
-                        "cluster_id": f"s{number}",
-                        "criterion": criterion,
-                        "rater": rater,
-                        "rater_kind": "person",
-                        "gives_label": True,
-                        "rating_pass": 1,
-                        "scale_point": point,
-                    }
-                )
+    # of three raters one is always right and one always wrong: the model learns whom to believe
+    criteria, people = ("faithfulness", "relevance"), make_ratings(60).to_pylist()
+    rows = [row | {"criterion": criterion, "gives_label": True} for criterion in criteria for row in people]
     rules = pa.table({"criterion": ["faithfulness", "relevance"], "rule": ["dawid_skene", "majority"]})
     found = adjudicate_by_model(pa.Table.from_pylist(rows), rules)
     assert found.schema == MODELLED_SCHEMA
