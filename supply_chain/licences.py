@@ -60,10 +60,9 @@ from a wheel of your own. On the public package index the name `hcat` belongs to
 installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-model.md) say what is
 trusted and what is not.
 
-A wheel alone takes the newest dbt-core that `pyproject.toml` allows, which is 1.12.0. Since 1.12.1 dbt-core needs a
-parser that is fetched from GitHub while it is installed, without a wheel and without a hash in the index. Whoever has
-a newer 1.12 keeps it with `uv pip install --override` or `pip install --no-deps`: hcat was tried on 1.12.0, and not on
-these.
+A wheel alone takes dbt-core 1.11. hcat runs on 1.12.0 too, but dbt-core 1.12 brings a parser whose newest release is
+fetched from GitHub while it is installed, without a wheel and without a hash in the index. Whoever has 1.12 keeps it with
+`uv pip install --override` or `pip install --no-deps`.
 
 ## The lock
 
