@@ -61,8 +61,8 @@ installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-m
 trusted and what is not.
 
 A wheel alone takes dbt-core 1.11. hcat runs on 1.12.0 too, but dbt-core 1.12 brings a parser whose newest release is
-fetched from GitHub while it is installed, without a wheel and without a hash in the index. Whoever has 1.12 keeps it with
-`uv pip install --override` or `pip install --no-deps`.
+fetched from GitHub while it is installed, without a wheel and without a hash in the index. Whoever has 1.12 keeps it
+with `uv pip install --override` or `pip install --no-deps`.
 
 ## The lock
 
