@@ -99,7 +99,8 @@
     case
         when {{ matches_pattern(column, '^[0-9]{10}([.][0-9]+)?$') }}
             then {{ declared_timestamp(column, 'epoch_seconds') }}
-        when {{ matches_pattern(column, '^[0-9]{13}([.][0-9]+)?$') }} then {{ declared_timestamp(column, 'epoch_milliseconds') }}
+        when {{ matches_pattern(column, '^[0-9]{13}([.][0-9]+)?$') }}
+            then {{ declared_timestamp(column, 'epoch_milliseconds') }}
         else {{ zoned_timestamp(written) }}
     end
 {%- endmacro %}
