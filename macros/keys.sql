@@ -24,9 +24,13 @@ from {{ rows }}
     )
 {%- endmacro %}
 
-{#- The content of a query: its text in lower case, with single blanks. Queries with the same content are equal. -#}
+{#-
+    The content of a query: its text in lower case, with single blanks. Queries with the same content are equal. An address
+    of e-mail and a long number count as their kind: by trying all numbers, a hash tells the number that is in it.
+-#}
 {% macro hash_of_query(query_text) -%}
-    md5(lower({{ replace_pattern('trim(' ~ query_text ~ ')', '\\s+', ' ') }}))
+    {%- set hidden = '[^ @]+@[^ @]+|[0-9]{7,}|[0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{3,4}(?:[ -][0-9]{3,4}){2,}' -%}
+    md5(lower({{ replace_pattern(replace_pattern('trim(' ~ query_text ~ ')', '\\s+', ' '), hidden, '#') }}))
 {%- endmacro %}
 
 {#- The key that pairs interactions with the same query: its id, else its content. `table` ends in a dot. -#}

@@ -15,6 +15,7 @@
     {{ return({
         'recomputed': {
             'fct_evaluations': 'written_run_id',
+            'int_answers_copied': 'first_copied_word',
             'int_answers_described': 'reading_key',
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',

@@ -11,6 +11,12 @@ with classifier as (
     select * from {{ ref('hcat', 'int_classifier') }}
 ),
 
+models_beside as (
+    select {{ joined_text("concat_ws(' ', model_name, model_revision, model_sha256)", "', '", 'model_name') }} as other_models
+    from {{ ref('hcat', 'int_models') }}
+    where part not in ('encoder', 'classifier')
+),
+
 environment as (
     select * from {{ ref('hcat', 'int_gates_validated') }}
     where part = 'environment'
@@ -81,6 +87,7 @@ select {{ columns_of_contract({
 }) }}
 from {{ ref('hcat', 'int_encoder') }} as encoder
 cross join classifier
+cross join models_beside
 cross join environment
 cross join records
 cross join inputs

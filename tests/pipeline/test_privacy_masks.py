@@ -61,7 +61,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
             {
                 "interaction_id": name,
                 "rank": 1,
-                "text": f"Customer: Mr {NAME}, {STREET}. The transfer went to {IBAN.replace(' ', '')}.",
+                "text": f"To {IBAN.replace(' ', '')}. The transfer went to {IBAN}. Mr {NAME} lives at {STREET}.",
             }
             for name in answers
         ],

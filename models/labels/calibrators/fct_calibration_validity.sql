@@ -42,6 +42,7 @@ judged as (
         case
             when not has_calibrator then 'no_calibrator'
             when count_clusters < {{ minimum_class_clusters }} then 'void_version_class'
+            when valid_until is null then 'undated'
             when valid_until < timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' then 'expired'
             else 'in_force'
         end as calibration_status

@@ -3,14 +3,15 @@
 {%- set probability = 0.8 %}
 {%- set letters = 20 %}
 {{ config(materialized='table') }}
-{#- a tag may name a person -#}
+{#- a tag may name a person, and a hash tells it to whoever tries names -#}
 {%- set name = var('hcat_second_cluster') %}
 {%- set second_keys = {
     'document': "'document_' || coalesce(interactions.source_document_id, documents_retrieved.document_id)",
     'day': "'day_' || date_trunc('day', interactions.asked_at)::date::string"
 } %}
 {%- set tag = json_field('interactions.tags', "'" ~ name ~ "'") %}
-{%- set second_key = second_keys.get(name, "'tag_' || md5(" ~ tag ~ ")") %}
+{%- set number = 'case when ' ~ tag ~ ' is not null then dense_rank() over (order by ' ~ tag ~ ') end' %}
+{%- set second_key = second_keys.get(name, "'tag_' || " ~ number) %}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}

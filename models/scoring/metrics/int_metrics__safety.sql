@@ -43,7 +43,8 @@ unpivoted as (
             else copied.count_copied_words / copied.count_answer_words::double
         end as raw_score,
         copied.count_answer_words as scored_count,
-        copied.count_copied_words || ' words in a row: ' || copied.copied_text as detail
+        -- the words themselves may be private
+        copied.count_copied_words || ' words in a row, from word ' || copied.first_copied_word as detail
     from {{ ref('hcat', 'int_answers_copied') }} as copied
     inner join units on copied.interaction_id = units.interaction_id and copied.input_key = units.input_key
 )

@@ -42,7 +42,7 @@ class ScoreCalibration:
 
     def __init__(self, fitted: pa.Table, validity: pa.Table, alpha: float) -> None:
         self._calibrators = read_calibrators(read_part(fitted, "calibrators"))
-        valid = validity.filter(pc.field("calibration_status").isin(["in_force", "expired"]))
+        valid = validity.filter(pc.field("calibration_status").isin(["in_force", "expired", "undated"]))
         cells, left_out = read_part(fitted, "quantiles"), read_part(fitted, "limits")
         cells = cells.filter((pc.field("stratification") == IN_FORCE) & (pc.field("alpha") == alpha))
         self._classes: dict[str, pa.Array] = {}

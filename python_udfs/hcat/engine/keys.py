@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+_HIDDEN = re.compile("[^ @]+@[^ @]+|[0-9]{7,}|[0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{3,4}(?:[ -][0-9]{3,4}){2,}")
+
 
 def hash_text(*parts: str) -> str:
     """Return the MD5 of ``parts`` joined by a unit separator, 32 hexadecimal digits (a content key, not a secret)."""
@@ -13,8 +15,8 @@ def hash_text(*parts: str) -> str:
 
 
 def hash_of_query(text: str) -> str:
-    """Return the MD5 of what a query asks, in lower case and with single blanks: the macro of this name in Python."""
-    written = re.sub(r"[ \t\n\f\r]+", " ", text.strip(" ")).lower()
+    """Return the MD5 of what a query asks without addresses and long numbers: the macro of this name in Python."""
+    written = _HIDDEN.sub("#", re.sub(r"[ \t\n\f\r]+", " ", text.strip(" "))).lower()
     return hashlib.md5(written.encode(), usedforsecurity=False).hexdigest()
 
 

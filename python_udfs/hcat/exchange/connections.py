@@ -37,7 +37,7 @@ class Connection(Part):
     def _check(self) -> Connection:
         if bool(self.uri) == bool(self.profile):
             raise ValueError("must have a uri or a profile")
-        if self.uri and not _VARIABLE.fullmatch(password_of(self.uri) or "${NONE}"):
+        if self.uri and not all(map(_VARIABLE.fullmatch, passwords_of(self.uri))):
             raise ValueError("uri holds a password: write ${NAME} of an environment variable in its place")
         return self
 
@@ -137,14 +137,16 @@ def address_of(uri: str, *secrets: str) -> Warehouse:
     is_here = all(host[:1] in ("", "/") or is_this_machine(host) for host in hosts) and "service" not in named
     if not is_here and named.get("sslmode", [""])[-1] in _READABLE:
         raise ValueError("uri of another machine needs ?sslmode=verify-full (or verify-ca, require)")
-    redactor = Redactor([*secrets, password_of(uri), unquote(password_of(uri)), os.environ.get("PGPASSWORD", "")])
+    given = passwords_of(uri)
+    redactor = Redactor([*secrets, *given, *map(unquote, given), os.environ.get("PGPASSWORD", "")])
     return Warehouse(kind, {"uri": f"postgresql{uri[len(parts.scheme) :]}"}, f"{kind}://{place}{parts.path}", redactor)
 
 
-def password_of(uri: str) -> str:
-    """Return the password that stands in an address, as it is written there."""
+def passwords_of(uri: str) -> list[str]:
+    """Return the passwords that stand in an address, as they are written there."""
     parts = urlsplit(uri)
-    return parts.password or parse_qs(parts.query).get("password", [""])[-1]
+    named = parse_qs(parts.query)
+    return [each for each in (parts.password, *named.get("password", []), *named.get("sslpassword", [])) if each]
 
 
 def _read_profile(named: str, output: Mapping[str, Any]) -> Warehouse:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import yaml
 
-from hcat.exchange.connections import address_of, open_warehouse, password_of
+from hcat.exchange.connections import address_of, open_warehouse, passwords_of
 from hcat.exchange.pushing import LEDGER
 from hcat.landing.aliases import CONTRACT, known_names, plain_name
 from hcat.landing.calls import CALLS
@@ -20,7 +20,7 @@ _PASSAGES: Final = known_names(["contexts"]).union(LOOKS)
 
 def guess_exchange(uri: str) -> tuple[list[tuple[str, str]], str]:
     """Return which tables of a warehouse seem to hold logs, in words, and the file that pulls them."""
-    if password_of(uri):
+    if passwords_of(uri):
         raise ValueError("--from holds a password, which no file may keep: leave it out, and set PGPASSWORD")
     target = address_of(uri)
     with open_warehouse(target) as warehouse:

@@ -208,7 +208,7 @@ def _conclude(
         detail = f"{sum(verdicts)} of {len(verdicts)} statements supported"
         return "judged", detail, sum(verdicts) / len(verdicts), len(verdicts)
     if task == "answer_relevance_llm":
-        detail = "generated: " + " | ".join(values["questions"])
+        detail = f"{len(values['questions'])} questions generated"
         return "judged", detail, similarity, len(values["questions"])
     if task == "context_relevance_llm":
         found = scores.share_extracted(values["sentences"], request["context_sentences"])

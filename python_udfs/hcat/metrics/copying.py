@@ -10,15 +10,12 @@ from hcat.engine.columns import schema
 from hcat.metrics.texts import to_batch
 
 COPIED_SCHEMA: Final = schema(
-    "string: interaction_id input_key copied_text",
-    "int32: count_copied_words count_answer_words",
+    "string: interaction_id input_key",
+    "int32: first_copied_word count_copied_words count_answer_words",
 )
 
 COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")
 """List columns of an interaction whose texts are compared."""
-
-SHOWN_CHARACTERS: Final = 200
-"""Number of characters of a copied run that its row shows."""
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 
@@ -84,16 +81,12 @@ class WordAutomaton:
         return best
 
 
-def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
-    """Return the longest copied run, its number of words, and the number of words of the answer."""
-    found = list(_WORD.finditer(answer))
-    automaton = WordAutomaton([match.group().lower() for match in found])
+def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[Run, int]:
+    """Return the longest copied run, and the number of words of the answer."""
+    words = _WORD.findall(answer.lower())
+    automaton = WordAutomaton(words)
     runs = [automaton.longest_run(word.lower() for word in _WORD.findall(context)) for context in contexts]
-    best = max(runs, key=lambda run: (run.length, -run.start))
-    if best.length == 0:
-        return "", 0, len(found)
-    text = answer[found[best.start].start() : found[best.start + best.length - 1].end()]
-    return text, best.length, len(found)
+    return max(runs, key=lambda run: (run.length, -run.start)), len(words)
 
 
 def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
@@ -116,6 +109,6 @@ def measure_copies(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         if not answer_ids or not context_ids:
             continue
         answer = " ".join(known[text_id] for text_id in answer_ids)
-        text, count, total = longest_copy(answer, [" ".join(known[text_id] for text_id in context_ids)])
-        rows.append((interaction_id, input_key, text[:SHOWN_CHARACTERS], count, total))
+        run, total = longest_copy(answer, [" ".join(known[text_id] for text_id in context_ids)])
+        rows.append((interaction_id, input_key, run.start + 1, run.length, total))
     return to_batch(rows, COPIED_SCHEMA)

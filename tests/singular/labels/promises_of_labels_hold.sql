@@ -60,7 +60,7 @@ unequal as (
             evaluations.raw_score is not null
             and evaluations.score_status <> 'refused'  -- given by a rule
             and chosen.metric_name is not null
-            and evaluations.calibration_status in ('in_force', 'expired')
+            and evaluations.calibration_status in ('in_force', 'expired', 'undated')
         )
         <> (evaluations.calibrated_probability is not null)
         or (evaluations.calibrated_probability is null) <> (evaluations.prediction_set is null)

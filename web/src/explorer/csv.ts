@@ -3,7 +3,7 @@
 /** Returns a cell: quoted, and with an apostrophe before what a spreadsheet would calculate. */
 export function cell(value: string | number): string {
   const text = String(value)
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = typeof value === 'string' && /^([\t\r\n]|\s*[=+\-@＝＋－＠])/.test(text) ? `'${text}` : text
   return /[",\n\r;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

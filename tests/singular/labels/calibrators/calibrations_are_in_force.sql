@@ -3,4 +3,4 @@
 -- is calibrated. Somebody must rate answers of these versions, or assess them as one class with another version.
 select metric_name, version_class, calibration_status, count_labels, count_clusters, valid_until
 from {{ ref('hcat', 'fct_calibration_validity') }}
-where calibration_status in ('void_version_class', 'expired')
+where calibration_status in ('void_version_class', 'expired', 'undated')
