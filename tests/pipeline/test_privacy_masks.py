@@ -8,6 +8,8 @@ import duckdb
 import pytest
 from builds import UNTESTED, Build, Dbt, copy_build, dbt_environment, run_hcat, write_lines
 
+from hcat.engine.keys import hash_of_query
+
 CARD, IBAN, EMAIL = "4539 1488 0343 6467", "GB82 WEST 1234 5698 7654 32", "jane.planted@example.org"
 SSN, NAME, STREET = "536-90-4399", "Marigold Quenneville", "17 Plantation Street"
 PLANTED = (CARD, IBAN, EMAIL, SSN, NAME, STREET, "Quenneville", "6467", "plantation")
@@ -97,6 +99,12 @@ def test_a_changed_document_decides_anew_about_the_texts_that_it_concerns(
     assert later.query("select answer from fct_interactions where interaction_id = 'helps'") == [(HELPS,)]
     leaks = "select interaction_id, masked from fct_privacy_findings where is_leak order by all"
     assert later.query(leaks) == [row for row in planted.query(leaks) if row[0] != "helps"]
+
+
+def test_the_id_of_a_question_tells_no_number(planted: Build) -> None:
+    asked = f"My name is {NAME} and my social security number is 111-22-3333. Is it on file?"
+    found = planted.query("select cluster_id from fct_interactions where interaction_id = 'repeats_query'")
+    assert found == [(f"query_{hash_of_query(asked)}",)]
 
 
 def test_a_leaked_identifier_fails_the_build(planted: Build) -> None:
