@@ -46,7 +46,7 @@ _SUM = re.compile(_WORDS["sum"], re.IGNORECASE)
 # "five p.m.", "the first of June", "ten to six" and "Article IV" have no other cue
 _RARE = re.compile(
     r"[a-z] [ap]\.m\b|\bfirst of [A-Z]| (?:five|ten|twenty) (?:to|past) [a-z]"
-    r"| (?:[IVXL]{2,}|[VX]|I(?=[.,;:)]|\Z| (?:of|and|or)\b))\b"
+    r"| (?:[IVXL]{2,}|[ivx]{2,}|[VX]|I(?=[.,;:)]|\Z| (?:of|and|or)\b))\b"
 )
 _PARTS = {"hourminute": 60, "minutesecond": 60, "dayhour": 24, "weekday": 7, "yearmonth": 12}
 
@@ -163,9 +163,10 @@ def _write_product(argument: str, match: re.Match[str]) -> str:
 
 def _write_roman(_: str, match: re.Match[str]) -> str | None:
     named = _NUMBERED.search(match.string, max(0, match.start() - _LONGEST_NAME), match.start())
-    if named is None or (len(match.group()) == 1 and named["name"][0].islower()):
+    letters = match.group()
+    if named is None or (len(letters) == 1 and (letters.islower() or named["name"][0].islower())):
         return None
-    values = [_ROMAN[letter] for letter in match.group()]
+    values = [_ROMAN[letter] for letter in letters.upper()]
     return str(sum(-value if value < behind else value for value, behind in zip(values, [*values[1:], 0], strict=True)))
 
 
