@@ -148,7 +148,7 @@ final as (
         {%- endfor %}
         case
             when not coalesce(judged.is_flagged or judged.is_contradicted, false) then null
-            when {{ array_length('judged.contradicted') }} > 0 then 'table_cell'
+            when {{ matches_pattern(array_at('judged.contradicted', 1), '^[^≤≥]') }} then 'table_cell' -- and no bound
             when judged.is_strange_answer then 'off_topic'
             when judged.count_words_supported < judged.count_words - judged.count_words_supported then 'invented'
             when judged.mention_fault is not null then judged.mention_fault

@@ -279,6 +279,12 @@ def add_amount(scan: Scan, amount: Amount) -> None:
     scan.offer(start, end, keys, offered)
 
 
+def read_measure(value: str, lower: str, end: int) -> tuple[str, ...]:
+    """Return a value in the unit of measurement that follows it."""
+    found = _MEASURE.match(lower, end)
+    return _measured(value, found["unit"] or found["letter"]) if found and value else ()
+
+
 def _measured(value: str, measure: str) -> tuple[str, ...]:
     """Return a measured value in its own unit and in the smallest unit of its dimension."""
     if not measure or len(value) > _DIGITS_OF_A_MEASURE:
@@ -287,6 +293,8 @@ def _measured(value: str, measure: str) -> tuple[str, ...]:
     smallest = f"{float(Fraction(value) * unit.factor):.10g}"
     celsius = (float(value) - 32) / 1.8 if unit.dimension == "fahrenheit" else None
     rounded = [] if celsius is None else [f"{round(celsius, places):g} \u00b0c" for places in range(3)]
+    if unit.dimension == "bytes":  # a kilobyte may have 1,000 bytes or 1,024
+        rounded = [f"{float(Fraction(value) * 1024 ** (len(str(unit.factor)) // 3)):.10g} of 1024"]
     return f"{value} {unit.name}", f"{smallest} {unit.dimension}", *rounded
 
 

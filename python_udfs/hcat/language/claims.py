@@ -37,18 +37,9 @@ _WISHES = _STEMS["wishes"]
 _TALK = _WISHES | _STEMS["talk"]
 _OF_NO_MATTER = _TALK | _STEMS["plain"]
 _KNOWN = _OF_NO_MATTER | _STEMS["beside"]
-_SETTLES = re.compile(
-    r"\W*(?:none|true|false|(?:yes|yeah|yep|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))",
-    re.IGNORECASE,
-)
-_DISCLAIMS = re.compile(_WORDS["disclaims"], re.IGNORECASE)
-# "Did you know that it is free?" tells something.
-_TELLING_QUESTION = re.compile(r"\W*(?:(?:did|do) you know|isn't|aren't|wasn't|weren't|right)\b", re.IGNORECASE)
-_POLARITY = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
-_SIGNED = re.compile(
-    r"\W*(?i:dear|hi|hello|hey|(?:kind|best|warm|with)\b.{0,12}\bregards|yours \w+|(?:best|good) wishes"
-    r"|sincerely|cheers|(?:all the )?best|warmly)\b[ ,]*(?:[A-Z][\w'-]*[ .]?){0,4}\W*"
-    r"|\W*(?i:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright)\W*"
+_DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED = (
+    re.compile(_WORDS[name], re.IGNORECASE)
+    for name in ("disclaims", "settles", "telling_question", "polarity", "signed")
 )
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, shift_decimal
+from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, read_measure, shift_decimal
 from hcat.language.expressions import read_expressions
 from hcat.language.mentions import Scan, claim
 
@@ -17,13 +17,15 @@ _DENOMINATORS = {
 FRACTION_CUES: Final = _DENOMINATORS.keys() | {word + "s" for word in _DENOMINATORS}
 """A text without one of these words, case-folded, has no fraction in words."""
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_PART, _RATIO, _STARS, _RATING, _RATIO_COUNT, _SLASH, _TOP_OF_SCALE = (
-    re.compile(_WRITTEN[name]) for name in ("part", "ratio", "stars", "rating", "ratio_count", "slash", "top_of_scale")
+_PART, _RATIO, _PROPORTION, _STARS, _RATING, _RATIO_COUNT, _SLASH, _TOP_OF_SCALE = (
+    re.compile(_WRITTEN[name])
+    for name in ("part", "ratio", "proportion", "stars", "rating", "ratio_count", "slash", "top_of_scale")
 )
 _BEFORE_NO_FRACTION, _BEFORE_FRACTION, _OF_A_PERIOD, _BEHIND_HALF, _BEHIND_FRACTION = (
     re.compile(_WRITTEN[name])
     for name in ("before_no_fraction", "before_fraction", "of_a_period", "behind_half", "behind_fraction")
 )
+_PROPORTION_CUE = re.compile(r"\d ?:|[ -](?:to|for)[ -]")
 _COUNT_CHARACTERS = 8  # of the longest count before "in" or "out of", and one more
 _CHARACTERS_BEFORE = 16  # enough for the word that says whether a half is a fraction
 
@@ -43,20 +45,25 @@ def claim_tops_of_scales(scan: Scan) -> None:
 def find_ratios(scan: Scan) -> dict[int, tuple[str, ...]]:
     """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios."""
     keys_by_start: dict[int, tuple[str, ...]] = {}
+    for match in _PROPORTION.finditer(scan.lower) if _PROPORTION_CUE.search(scan.lower) else ():
+        forms = (f"{_count(match['part'])}:{_count(match['whole'])} ratio",)
+        keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), forms))
+        scan.offered.update(forms)
     if "/" in scan.lower:
         for match in _SLASH.finditer(scan.lower):
             part, whole = int(match["part"]), int(match["whole"])
             if part >= whole or math.gcd(part, whole) > 1 or (whole > 8 and not (match["percent"] or match["of"])):
                 continue
+            value = _exact_decimal(part, whole)
+            size = read_measure(value, scan.lower, match.end("whole"))
+            keys, offered = ((*forms, *size) for forms in _fraction_forms(part, whole))
             if match["percent"]:
-                value = _exact_decimal(part, whole)
                 if value and claim(match.start(), match.end("percent"), scan.claimed):
                     span = (match.start(), match.end("percent"))
                     add_amount(scan, Amount(*span, value, 0, "pp" if "point" in match["percent"] else "%"))
             elif part == 1 or match["of"]:
-                scan.add(match.start(), match.end("whole"), *_fraction_forms(part, whole))
+                scan.add(match.start(), match.end("whole"), keys, offered)
             elif not _is_rating(scan.lower, match.start(), match.end()):
-                keys, offered = _fraction_forms(part, whole)
                 keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), keys))
                 scan.offered.update(offered)
     if " in " in scan.lower or " out of " in scan.lower:

@@ -5,7 +5,9 @@ is written has another length than what was said, so each character knows the sp
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +16,7 @@ import yaml
 
 from hcat.language.expressions import read_expressions
 from hcat.language.mentions import DIGIT, Mention
+from hcat.language.text import WORD_LISTS
 
 _EITHER_HALF = "\u2061"  # behind a time of the clock that may be of the morning or of the afternoon
 _PATH = Path(__file__).with_suffix(".yml")
@@ -40,8 +43,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 _PIECE = re.compile(f"und(?=[zdvfsan][wriüecu])|{_NAMES['MORPHEME']}")
 _HOUR = re.compile(rf"\b{_NAMES['HOUR']}", re.IGNORECASE)
 _SUM = re.compile(_WORDS["sum"], re.IGNORECASE)
-# "five p.m." and "the first of June" have no other cue
-_RARE = re.compile(r"[a-z] [ap]\.m\b|\bfirst of [A-Z]")
+# "five p.m.", "the first of June", "ten to six" and "Article IV" have no other cue
+_RARE = re.compile(
+    r"[a-z] [ap]\.m\b|\bfirst of [A-Z]| (?:five|ten|twenty) (?:to|past) [a-z]"
+    r"| (?:[IVXL]{2,}|[ivx]{2,}|[VX]|I(?=[.,;:)]|\Z| (?:of|and|or)\b))\b"
+)
 _PARTS = {"hourminute": 60, "minutesecond": 60, "dayhour": 24, "weekday": 7, "yearmonth": 12}
 
 
@@ -78,7 +84,8 @@ def write_spoken(text: str) -> Written | None:
     has_cue = not tokens.isdisjoint(_SURE_CUES if not is_foreign else _ALL_CUES)
     if not has_cue and _STARTS.isdisjoint([word[:5] for word in tokens]):
         has_cue = is_foreign or not tokens.isdisjoint(_WEAK) or _SUM.search(text) is not None
-        if not (has_cue and DIGIT.search(text)) and not _RARE.search(text):
+        is_short = DIGIT.search(text) is not None and (has_cue or _SHAPES.search(text) is not None)
+        if not is_short and not _RARE.search(text):
             return None
     said = written = Written(text, [(place, place + 1) for place in range(len(text))])
     for say, write in _RULES:
@@ -125,7 +132,7 @@ def _write_numeral(_: str, match: re.Match[str]) -> str | None:
 
 
 def _write_clock(minutes: str, match: re.Match[str]) -> str:
-    hour = _HOUR.search(match.group()).group().lower()  # type: ignore[union-attr]
+    hour = _HOUR.findall(match.group())[-1].lower()
     time = int(_HOURS.get(hour, hour)) * 60 + int(minutes)
     is_settled = time > 13 * 60 or re.match(r" ?[ap]\.?m\b", match.string[match.end() :], re.IGNORECASE)
     return f"{time // 60 % 24}:{time % 60:02}{'' if is_settled else _EITHER_HALF}"
@@ -138,7 +145,7 @@ def _write_unit(_: str, match: re.Match[str]) -> str:
 def _write_date(_: str, match: re.Match[str]) -> str | None:
     day, month, year = (match.groupdict().get(part) or "" for part in ("day", "month", "year"))
     name = list(_WORDS["months"])[int(month) - 1] if month.isdigit() else _MONTHS[month.lower()]
-    return f"{day if day.isdigit() or not day else 1} {name}{year}".strip() if day or year else None
+    return f"{day if day.isdigit() or not day else 1} {name} {year}".strip() if day or year else None
 
 
 def _write_sum(_: str, match: re.Match[str]) -> str | None:
@@ -146,14 +153,28 @@ def _write_sum(_: str, match: re.Match[str]) -> str | None:
     return f"{int(match[1]) * factor + int(match[3])} {match[4]}s" if factor else None
 
 
+def _write_product(argument: str, match: re.Match[str]) -> str:
+    factor, _, unit = argument.partition(" ")
+    count = match[1].lower()
+    power = unicodedata.normalize("NFKC", match.groupdict().get("power") or "0").replace("\u2212", "-")
+    value = Decimal(WORD_LISTS["numbers"].get(count, count)) * Decimal(factor).scaleb(int(power))
+    return f"{value:f} {unit}".strip()
+
+
+def _write_roman(_: str, match: re.Match[str]) -> str | None:
+    named = _NUMBERED.search(match.string, max(0, match.start() - _LONGEST_NAME), match.start())
+    letters = match.group()
+    if named is None or (len(letters) == 1 and (letters.islower() or named["name"][0].islower())):
+        return None
+    values = [_ROMAN[letter] for letter in letters.upper()]
+    return str(sum(-value if value < behind else value for value, behind in zip(values, [*values[1:], 0], strict=True)))
+
+
 _WRITERS = {
-    "THOUSANDS": _write_thousands,
-    "NUMERAL": _write_numeral,
-    "CLOCK": _write_clock,
-    "UNIT": _write_unit,
-    "DATE": _write_date,
-    "SUM": _write_sum,
-}
+    writer.__name__.removeprefix("_write_").upper(): writer
+    for writer in (_write_thousands, _write_numeral, _write_clock, _write_unit, _write_date, _write_sum,
+                   _write_product, _write_roman)
+}  # fmt: skip
 
 
 def _find_writer(write: str) -> Callable[[re.Match[str]], str | None]:
@@ -161,7 +182,8 @@ def _find_writer(write: str) -> Callable[[re.Match[str]], str | None]:
     return partial(_WRITERS[name], argument) if name in _WRITERS else lambda match: match.expand(write)
 
 
-_RULES = [
-    (re.compile(rule["say"], re.IGNORECASE), _find_writer(rule["write"]))
-    for rule in read_expressions(_PATH, _NAMES)["rules"]
-]
+_WRITTEN = read_expressions(_PATH, _NAMES)
+_RULES = [(re.compile(rule["say"], re.IGNORECASE), _find_writer(rule["write"])) for rule in _WRITTEN["rules"]]
+_SHAPES, _NUMBERED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("shapes", "numbered"))
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_LONGEST_NAME = 12

@@ -17,33 +17,25 @@ from hcat.language.claims import claims_nothing
 from hcat.language.expressions import read_expressions
 from hcat.language.text import count_content_words, split_sentences
 
+#: Kind of the opening sentence -> largest share of content words in answering sentences of a refusal.
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
-"""Kind of the opening sentence -> largest share of content words in answering sentences of a refusal."""
-
 MAXIMUM_OPENING_WORDS: Final = 5
 """Largest number of content words ("Thank you for your question.") before a sentence that counts as the opening."""
 
+#: Largest share of content words in answering sentences with which a closing sentence that declines makes a refusal.
 MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
-"""Largest share of content words in answering sentences with which a closing sentence that declines makes a refusal."""
-
+#: Characters of the longest answer that counts as a refusal because it only names somebody else to ask.
 MAXIMUM_REFERRAL_CHARACTERS: Final = 300
-"""Characters of the longest answer that counts as a refusal because it only names somebody else to ask."""
-
+#: In an answer up to this length every claim beside a refusal makes it a partial one; a longer one explains itself.
 MAXIMUM_PARTIAL_CHARACTERS: Final = 300
-"""In an answer up to this length every claim beside a refusal makes it a partial one; a longer one explains itself."""
-
+#: Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal.
 MAXIMUM_SHARE_BESIDE: Final = 0.35
-"""Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
-
+#: Probability of the head of wordings (training/wordings.py) from which a sentence declines, or refers elsewhere.
 LEAST_REFUSAL: Final = 0.6
-"""Probability of the head of wordings (training/wordings.py) from which a sentence declines, or refers elsewhere."""
-
+#: The same for a sentence with a number, which may be a claim beside the refusal.
 LEAST_WITH_NUMBER: Final = 0.95
-"""The same for a sentence with a number, which may be a claim beside the refusal."""
-
+#: Probability from which a clause of a declining sentence claims something.
 LEAST_CLAIM: Final = 0.9
-"""Probability from which a clause of a declining sentence claims something."""
-
 READ_BY_HEAD: Final = "read_by_head"
 """Stands for the name of a rule where the head knows a refusal that no rule knows."""
 

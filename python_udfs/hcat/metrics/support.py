@@ -6,9 +6,10 @@ union of the features of its context sentences and its query, and measuring is a
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
-from hcat.language.bounds import BOUND_STEMS, OPPOSITE
+from hcat.language.bounds import BOUND_STEMS, LEAST, MOST, OPPOSITE
 from hcat.language.features import TextFeatures
 from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
@@ -17,6 +18,7 @@ from hcat.language.mentions import Mention
 _DATE = re.compile(r"year|0*[-:/]")
 #: A text speaks of the same as a sentence if it has more than this share of its words.
 LIKE_WORDS: Final = 0.75
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)\Z")
 _LETTERS_OF_AN_ARTICLE = 3  # function words of other languages count as words
 
 
@@ -63,6 +65,8 @@ class SupportCounts(NamedTuple):
 
     Each mention counts once, so that a repeated word counts each time. `unsupported` has the unsupported mentions in
     order of appearance, as the sentence writes them. A word inside an unsupported name or number is not shown again.
+    `opposed` has what the evidence says of a number that it bounds from the other side, `ambiguous` the dates that may
+    begin with the day or the month, and that support a date or are supported by one.
     """
 
     count_words: int
@@ -72,6 +76,8 @@ class SupportCounts(NamedTuple):
     count_entities: int
     count_entities_supported: int
     unsupported: tuple[str, ...]
+    opposed: tuple[str, ...]
+    ambiguous: tuple[str, ...]
 
 
 def measure_support(
@@ -94,6 +100,10 @@ def measure_support(
         count_entities=len(sentence.entity_mentions),
         count_entities_supported=len(sentence.entity_mentions) - len(names),
         unsupported=_surfaces_without_nesting(words + numbers + names),
+        opposed=tuple(
+            [f"{OPPOSITE[each.bound]} {each.surface[2:]}" for each in numbers if each.surface.startswith((LEAST, MOST))]
+        ),
+        ambiguous=tuple(chain.from_iterable(_find_ambiguous(each, evidence) for each in sentence.number_mentions)),
     )
 
 
@@ -119,6 +129,18 @@ def _is_opposed(number: Mention, sentence: TextFeatures, evidence: Evidence) -> 
         if not is_opposite and not offered.isdisjoint(number.keys):
             return False
     return True
+
+
+def _find_ambiguous(number: Mention, evidence: Evidence) -> list[str]:
+    """Return a date itself if its order is unknown, or else the date of unknown order that alone supports it."""
+    date = _ISO_DATE.match(number.keys[-1])
+    if not date:
+        return []
+    year, first, second = date.groups()
+    forms = [f"{first}/{second}/{year}", f"{second}/{first}/{year}"]
+    own = [form for form in forms if form in number.keys]
+    says = [source.numbers for source in evidence.sources if date[0] in source.numbers]
+    return own or [form for form in forms if says and all(form in each for each in says)]
 
 
 def _is_known(name: Mention, evidence: Evidence) -> bool:

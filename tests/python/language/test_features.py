@@ -18,11 +18,11 @@ FEATURE_TEXTS = st.one_of(
                 "$1,000", "5%", "12 March 2024", "John Smith", "U.S.", "W-8BEN", "a@b.example", "two", "million",
                 "FY22", "5-10 %", "between", "and", "half of", "a third", "one in five", "1/4", "twenty-five",
                 "a hundred", "Q1 2024", "first quarter", "1990s", "International", "Business", "United", "States",
-                "of", "Inc.", "&", "Z\u00fcrich's", "(", ".",
+                "of", "Inc.", "&", "Z\u00fcrich's", "(", "."
             ]
         ),
-        max_size=12,
-    ).map(" ".join),
+        max_size=12
+    ).map(" ".join)
 )  # fmt: skip
 
 
@@ -101,15 +101,7 @@ def test_numbers_have_one_normal_form(text, expected):
     assert extract_features(text).numbers == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2024-03-12",
-        "12th of March, 2024",
-        "March 12, 2024",
-        "Mar. 12 2024",
-    ],
-)
+@pytest.mark.parametrize("text", ["2024-03-12", "12th of March, 2024", "March 12, 2024", "Mar. 12 2024", "20240312"])
 def test_dates_have_one_normal_form(text):
     assert extract_features(f"It opened on {text} there").numbers == ("2024-03-12",)
 
@@ -170,16 +162,10 @@ def test_entities(text, expected):
 
 @pytest.mark.parametrize(
     "family",
-    [
-        ("fee", "fees"),
-        ("apply", "applies", "applied", "applying"),
-        ("plan", "plans", "planned", "planning"),
-        ("bank", "banks", "bank's"),
-        ("loss", "losses"),
-        ("exceed", "exceeded", "exceeding"),
-        ("use", "used", "using", "uses"),
-    ],
-)
+    [("fee", "fees"), ("apply", "applies", "applied", "applying"), ("plan", "plans", "planned", "planning"),
+     ("bank", "banks", "bank's"), ("loss", "losses"), ("exceed", "exceeded", "exceeding"),
+     ("use", "used", "using", "uses")],
+)  # fmt: skip
 def test_stems_of_a_family_are_one(family):
     assert len({stem_word(word) for word in family}) == 1
 
@@ -204,7 +190,7 @@ def test_mentions_show_the_text_in_place_and_in_order(text):
 @pytest.mark.parametrize(
     "text",
     ["1,00", "a@", "1 ", "Aa ", "a-", "1.000", "12 march ", "A.", "one hundred and ", "a half a third of ",
-     "one in five ", "1/4 ", "5-", "Q1 of the 2024 ", "Aa of the ", "US United States ", "The ", "Inc ", "\u00e9"],
+     "one in five ", "1/4 ", "5-", "Q1 of the 2024 ", "Aa of the ", "US United States ", "The ", "Inc ", "\u00e9"]
 )  # fmt: skip
 def test_long_texts_take_seconds(text):
     start = time.process_time()
@@ -241,6 +227,16 @@ def test_long_texts_take_seconds(text):
         ("Bake at 350 °F.", "Bake at 177 °C.", "Bake at 197 °C."),
         ("Born on 31.12.99.", "Born on 31 December 1999.", "Born on 31 December 2099."),
         ("The rate rose by 2 percentage points.", "It rose by 2 pp.", "It rose by 2 percent."),
+        ("Period 08/2023, that is 2023-08.", "August 2023", "September 2023"),
+        ("It sails at 1405 hrs.", "It sails at 2:05 pm.", "It sails at 14h50."),
+        ("Sit down at half six, or at ten to seven.", "Sit down at 6:30 or 18:50.", "Sit down at 5:30."),
+        ("Result: $(4.1) million.", "It was minus $4.1 million.", "It was $4.1 million."),
+        ("Mix it 3:1.", "Mix it three to one.", "Mix it 1 to 3."),
+        ("It stores 16 GiB.", "It stores 16,384 MB.", "It stores 1,638 MB."),
+        ("See Article XIV of FY2024/25.", "See Article xiv of 2024-25.", "See Article 16."),
+        ("1e6 rows, 2.5e-3 apart, 3\u00d710\u2075 cells", "1 million, 0.0025, 300,000", "10 million"),
+        ("Order two dozen at 25 per mille.", "Order 24 at 2.5 %.", "Order 20."),
+        ("A 7/8 inch pipe and a 1 5/8 inch one.", "0.875 inch and 1.625 inches", "0.78 inch"),
     ],
 )
 def test_what_is_said_in_words_supports_the_same_value_and_no_other(said, other, wrong):
@@ -252,14 +248,9 @@ def test_what_is_said_in_words_supports_the_same_value_and_no_other(said, other,
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "Onze kennisbank bevat dat niet.",
-        "The rent is due once a month.",
-        "Au dos du billet.",
-        "Five per cent of Dix.",
-        "The Audi Quattro is fast.",
-    ],
-)
+    ["Onze kennisbank bevat dat niet.", "The rent is due once a month.", "Au dos du billet.", "Five per cent of Dix.",
+     "The Audi Quattro is fast.", "In part I agree with class action XL.", "As I said, it is so."],
+)  # fmt: skip
 def test_words_that_only_look_like_numerals_stay(text):
     assert all(
         mention.surface.lower() in ("five per cent", "month") for mention in extract_features(text).number_mentions
@@ -268,7 +259,5 @@ def test_words_that_only_look_like_numerals_stay(text):
 
 def test_a_number_in_words_stands_where_the_text_says_it():
     text = "Es gibt einundzwanzig Filialen, um halb vier."
-    assert [text[each.start : each.end] for each in extract_features(text).number_mentions] == [
-        "einundzwanzig",
-        "halb vier",
-    ]
+    found = extract_features(text).number_mentions
+    assert [text[each.start : each.end] for each in found] == ["einundzwanzig", "halb vier"]

@@ -63,6 +63,14 @@ def test_the_head_knows_talk_and_refusals_that_no_rule_knows():
     assert [row["claims_nothing"] for row in rows] == [False, True, True]
 
 
+def test_another_bound_contradicts_and_a_date_of_unknown_order_is_named():
+    texts = {"q": "Due?", "a": "Pay at most 5 euros.", "b": "It is due on 4 March 2026.", "c": "Pay at least 5 euros."}
+    row = {"query_text_ids": ["q"], "answer_text_ids": ["a", "b"], "context_text_ids": ["c", "d"]}
+    bound, date = SupportMeasure()(*units(texts | {"d": "It is due on 03/04/2026."}, [row])).to_pylist()
+    assert (bound["contradicted"], bound["computed"], date["contradicted"]) == (["\u2265 5 euros"], [], [])
+    assert date["computed"] == ["03/04/2026 may begin with the day or the month"]
+
+
 def test_kept_features_never_change_a_result(monkeypatch):
     texts = {f"t{number}": f"Sentence {number} costs {number * 3} euros in Paris." for number in range(12)}
     rows = [
@@ -88,9 +96,12 @@ def test_overlap_of_an_equal_and_an_unrelated_answer():
                 *("The fee is 5 euros.", "Bananas grow quickly.", "Bananas: the fee is 5 euros.", "Yes."),
                 "The fee is 5 euros. I found nothing about the other part of your question.",
             ],
-            "reference_answer": ["The fee is 5 euros."] * 2
-            + ["The fee is 5 euros, due in June.", "It is."]
-            + ["Five euros."],
+            "reference_answer": [
+                *["The fee is 5 euros."] * 2,
+                "The fee is 5 euros, due in June.",
+                "It is.",
+                "Five euros.",
+            ],
         }
     )
     same, other, partial, wordless, declines = overlap_answers(batch).to_pylist()

@@ -123,20 +123,15 @@ def test_financebench_f1():
 @pytest.mark.parametrize(
     "answer",
     [
-        "The excerpts I was handed make no statement about refunds.",
-        "Afraid I've drawn a blank on that.",
-        "The corpus yields no hits for your query.",
-        "Question not answerable from context.",
-        "The text never says who paid.",
-        "It cannot be inferred from the text.",
-        "Not in the documents.",
-        "IDK",
+        "The excerpts I was handed make no statement about refunds.", "Afraid I've drawn a blank on that.",
+        "The corpus yields no hits for your query.", "Question not answerable from context.",
+        "The text never says who paid.", "It cannot be inferred from the text.", "Not in the documents.", "IDK",
         "Zu Ihrer Frage fehlen mir die nötigen Angaben.",
         "Les extraits fournis restent muets sur ce point.",
         "Purtroppo non dispongo di elementi per rispondere.",
         "Het document zwijgt hierover.",
     ],
-)
+)  # fmt: skip
 def test_refusals_in_wordings_of_their_own(answer):
     assert explain_refusal(answer) is not None
 

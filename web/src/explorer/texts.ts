@@ -159,7 +159,7 @@ export const texts = {
     deciding: 'The sentence that decides',
     notFound: (found: string) => `Not in the sources: ${found}.`,
     differs: (found: string) => `The source says otherwise: ${found}.`,
-    computed: (found: string) => `Computed from the table: ${found}.`,
+    computed: (found: string) => `Worked out: ${found}.`,
     faultKind: (kind: string) => `Kind of fault: ${kind}.`,
     displaced: (found: string) => `The source says it of something else: ${found}.`,
     instead: (here: string, there: string) => `The answer says ${here}; the source says ${there}.`,
