@@ -64,7 +64,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "live": [read.label_of("system", row["system"]) for row in live],
         "releasedOn": sorted({row["population"] for row in live if row["population"]}),
         "hasUses": bool(read.columns["uses"].any()),
-        "review": describe_review(source),
+        "review": describe_review(source, read.columns["interaction_id"].tolist()),
         "facets": [{"name": name, "segments": coded.labels} for name, coded in read.facets.items()],
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],
         "applications": read.applications.labels,

@@ -173,7 +173,8 @@ export const texts = {
     provisional: 'provisional threshold',
     ratings: 'Ratings',
     noRatings: 'Nobody rated this answer.',
-    rater: (kind: string, number: number, pass: number) => `${kind} ${number}${pass > 1 ? `, reading ${pass}` : ''}`,
+    rater: (kind: string, number: number, pass: number, isChosen: boolean) =>
+      `${kind} ${number}${pass > 1 ? `, reading ${pass}` : ''}${isChosen ? ', outside of a draw' : ''}`,
     raterKinds: { person: 'person', language_model: 'language model', rule: 'rule', unknown: 'rater' } as Record<string, string>,
     causes: 'Cause of failures',
     causeWords: { retrieval: 'retrieval', generation: 'generation', undetermined: 'undetermined' } as Record<string, string>,
@@ -191,9 +192,11 @@ export const texts = {
   rate: {
     title: 'Rate this answer',
     rater: 'Your name',
-    none: (round: string, count: string) =>
-      `This answer was not drawn for ${round}, so a rating of it cannot be imported. ${count} answers were drawn.`,
-    list: 'Show those that were drawn',
+    drawn: (round: string) => `This answer was drawn for ${round}: your rating becomes a label and counts in the rates.`,
+    chosen: (round: string, population: string) =>
+      `${round} did not draw this answer${population && ` (${population})`}: you chose it. Your rating will stand beside the answer. ` +
+      'It changes no verdict and no rate, because chosen answers say nothing about the others.',
+    list: (count: string) => `Show the ${count} answers that were drawn`,
     noRound: 'This file knows no review round: write it from the working database.',
     cannotJudge: 'Cannot judge',
     note: 'Note',

@@ -1,8 +1,8 @@
 // The first screen: the verdict, what stops it, what was found, where it fails, and how versions and weeks compare.
 import { isVerdict, page } from '../data'
 import { loadCells, pairs } from '../cells'
-import { formatCount, formatInterval, formatPercent } from '../format'
-import { Loading, Name, Section, Weeks, useReady } from '../parts'
+import { formatCount, formatInterval, formatPercent, inWords } from '../format'
+import { Loading, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import { texts } from '../texts'
 import type { Gate } from '../types'
@@ -137,8 +137,8 @@ function Gates({ gates }: { gates: Gate[] }) {
       <tbody>
         {gates.map((gate) => (
           <tr key={gate.gate_name}>
-            <th scope="row">
-              <Name>{gate.gate_name}</Name> {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
+            <th scope="row" title={gate.gate_name}>
+              {inWords(gate.gate_name)} {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
             </th>
             <td>
               <span class={`state ${gate.verdict}`}>{gate.verdict.replaceAll('_', ' ')}</span>
@@ -155,7 +155,7 @@ function Where() {
   const [pair] = pairs()
   if (!pair) return null
   return (
-    <Section title={words.cells} note={noteOf(page.mainMetric) ?? words.cellsNote(page.metrics[page.mainMetric]!.name)}>
+    <Section title={words.cells} note={noteOf(page.mainMetric) ?? words.cellsNote(inWords(page.metrics[page.mainMetric]!.name))}>
       <PairGrid metric={page.mainMetric} first={pair[0]} second={pair[1]} />
       <MapLegend />
     </Section>
@@ -191,7 +191,7 @@ function VersionTable() {
                 <tr key={index} title={texts.versions.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement]}>
                   <th scope="row">
                     <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: name(found.candidate) } : {}) }))}>
-                      <Name>{metric}</Name>
+                      {inWords(metric)}
                     </a>
                     <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
                   </th>
@@ -227,7 +227,7 @@ function WeekSeries() {
           return (
             <figure key={name}>
               <figcaption>
-                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{isVerdict(metric) ? words.shareFailing : name}</a>{' '}
+                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{isVerdict(metric) ? words.shareFailing : inWords(name)}</a>{' '}
                 <State state={state} />
               </figcaption>
               <Weeks points={points} label={`${name}: ${words.weeksNote}`} isRate={isVerdict(metric)} />
