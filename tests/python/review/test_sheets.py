@@ -50,7 +50,7 @@ create table base_documents (document_id varchar, title varchar, record_status v
 create table base_ratings (
     interaction_id varchar, rater varchar, criterion varchar, guideline_version varchar, scale_point integer,
     rating_pass integer, is_unjudged boolean, record_status varchar, rater_kind varchar, review_round varchar,
-    correction integer, rated_at timestamp, source_file varchar
+    correction integer, rated_at timestamp, source_file varchar, sampling varchar
 );
 create table raters (rater varchar, rater_kind varchar);
 """
