@@ -314,9 +314,11 @@ def explore(
 ) -> None:
     """Write the explorer of the last build: an HTML file to read interactions with their evidence, without a server."""
     from hcat.explorer.document import write_explorer
+    from hcat.report.application import find_statements
     from hcat.report.document import EXPLORER_FILE
 
-    say(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked))
+    path = output or find_folder(place) / EXPLORER_FILE
+    say(write_explorer(place, path, is_unmasked=unmasked, application=find_statements(place)))
 
 
 @app.command()

@@ -45,7 +45,7 @@ export const texts = {
       `Build of ${started}. ${rows} interactions in ${clusters} clusters, ${period}.`,
     failingOf: (system: string) => `${system}: share failing`,
     populations: { test_set: 'test set', production: 'users' } as Record<string, string>,
-    criteria: { verdict: 'by verdict', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
+    criteria: { verdict: 'in any way (verdict)', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
       string,
       string
     >,
@@ -61,7 +61,9 @@ export const texts = {
     finding: 'Open',
     versions: 'Versions on the same queries',
     versionsNote: (candidate: string, baseline: string) => `${candidate} against ${baseline}: queries that both answered. Select a metric to read the answers.`,
-    versionColumns: ['metric', 'before', 'now', 'change with interval'],
+    versionColumns: ['compared', 'before', 'now', 'change with interval'],
+    versionsOthers: (count: number) => `${count} ${count === 1 ? 'score' : 'scores'} without a change that is shown`,
+    brackets: (confidence: string) => `Ranges are ${confidence} intervals; n is the number of answers that a share is of.`,
     cells: 'Where it fails',
     cellsNote: (metric: string) => `Scores of ${metric} beyond its threshold. Select a cell to read them, worst first.`,
     shareFailing: 'share failing',
@@ -266,8 +268,8 @@ export const texts = {
     replicates: (count: number) => `mean of ${count} answers`,
     measurement: {
       mean_score: 'mean score',
-      share_failing: 'share failing',
-      share_failing_of_all: 'share failing, refusals counted',
+      share_failing: 'share beyond the threshold',
+      share_failing_of_all: 'share beyond the threshold, refusals counted',
     } as Record<string, string>,
     same: 'Both answers are the same.',
   },
@@ -285,7 +287,6 @@ export const texts = {
     history: 'History',
     difference: 'Difference to the rest',
     confirmation: 'Confirmation',
-    owner: 'Owner',
     severity: 'Severity',
     state: 'Status',
     note: 'Note',

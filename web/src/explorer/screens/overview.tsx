@@ -5,11 +5,11 @@ import { formatCount, formatInterval, formatPercent, inWords } from '../format'
 import { Loading, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import { texts } from '../texts'
-import type { Gate } from '../types'
+import type { Comparison, Gate } from '../types'
 import { MapLegend, noteOf, PairGrid } from './map'
 import { loadWeeks, pointsOf } from '../series'
 import { State, stateOfSeries } from './drift'
-import { changeOf } from './versions'
+import { changeOf, measurementOf } from './versions'
 
 const words = texts.overview
 
@@ -39,6 +39,7 @@ export function Overview() {
             <p>{page.withoutFindings}</p>
           )}
           <Rates />
+          <p class="quiet">{words.brackets(formatPercent(page.confidence))}</p>
           {page.costs.length > 0 && (
             <details>
               <summary>{words.costs}</summary>
@@ -166,47 +167,64 @@ function Where() {
 function VersionTable() {
   const tested = page.comparisons.filter(({ verdict }) => verdict !== 'not_evaluated')
   if (!tested.length) return null
-  const name = ([application, version]: [number, number]) =>
-    page.applications.length > 1 ? `${page.applications[application]} ${page.versions[version]}` : page.versions[version]!
-  // the verdict first
-  const shown = [...tested].sort((a, b) => Number(isVerdict(b.metric)) - Number(isVerdict(a.metric)))
+  const first = tested.find(({ metric }) => isVerdict(metric)) ?? tested[0]!
+  // what readers must see: the verdict, and scores that changed
+  const isChanged = (found: Comparison) => found === first || found.verdict === 'better' || found.verdict === 'worse'
+  const [changed, others] = [tested.filter(isChanged), tested.filter((found) => !isChanged(found))]
+  changed.sort((a, b) => Number(b === first) - Number(a === first))
   return (
-    <Section title={words.versions} note={words.versionsNote(name(shown[0]!.candidate), name(shown[0]!.baseline))}>
-      <div class="wide" tabIndex={0} role="region" aria-label={words.versions}>
-        <table class="table">
-          <thead>
-            <tr>
-              {words.versionColumns.map((column, index) => (
-                <th scope="col" key={column} class={index ? 'number' : ''}>
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((found, index) => {
-              const { before, after, change, interval } = changeOf(found)
-              const metric = page.metrics[found.metric]!.name
-              return (
-                <tr key={index} title={texts.versions.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement]}>
-                  <th scope="row">
-                    <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: name(found.candidate) } : {}) }))}>
-                      {inWords(metric)}
-                    </a>
-                    <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
-                  </th>
-                  <td class="number">{before}</td>
-                  <td class="number">{after}</td>
-                  <td class="number">
-                    {change} <span class="quiet">{interval}</span>
-                  </td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </div>
+    <Section title={words.versions} note={words.versionsNote(nameOf(first.candidate), nameOf(first.baseline))}>
+      <Comparisons shown={changed} />
+      {others.length > 0 && (
+        <details>
+          <summary>{words.versionsOthers(others.length)}</summary>
+          <Comparisons shown={others} />
+        </details>
+      )}
     </Section>
+  )
+}
+
+const nameOf = ([application, version]: [number, number]): string =>
+  page.applications.length > 1 ? `${page.applications[application]} ${page.versions[version]}` : page.versions[version]!
+
+function Comparisons({ shown }: { shown: Comparison[] }) {
+  return (
+    <div class="wide" tabIndex={0} role="region" aria-label={words.versions}>
+      <table class="table">
+        <thead>
+          <tr>
+            {words.versionColumns.map((column, index) => (
+              <th scope="col" key={column} class={index ? 'number' : ''}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((found, index) => {
+            const { before, after, change, interval } = changeOf(found)
+            const metric = page.metrics[found.metric]!.name
+            return (
+              <tr key={index}>
+                <th scope="row">
+                  <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: nameOf(found.candidate) } : {}) }))}>
+                    {isVerdict(found.metric) ? words.shareFailing : inWords(metric)}
+                  </a>
+                  {!isVerdict(found.metric) && `, ${measurementOf(found)}`}
+                  <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
+                </th>
+                <td class="number">{before}</td>
+                <td class="number">{after}</td>
+                <td class="number">
+                  {change} <span class="quiet">{interval}</span>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
