@@ -278,7 +278,7 @@ def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Visits, 
     page = visit(explorer).open(f"#/versions?metric={MAIN_METRIC}")
     text = page.locator("main").inner_text()
     assert f"{COUNT // 2} queries were asked of both and judged in both. 30 got worse, 10 got better." in text
-    assert "The share failing was 30.0 % and is 40.0 %: +10.0 points (+2.00 to +18.0), worse" in text
+    assert "The share beyond the threshold was 30.0 % and is 40.0 %: +10.0 points (+2.00 to +18.0), worse" in text
     assert "now fails" in page.locator(".pairs li").first.inner_text()
     assert page.locator(".pair mark.removed").count() > 0
     assert page.locator(".pair mark.added").count() > 0

@@ -73,7 +73,7 @@ export function PairGrid({ metric, first, second }: { metric: number; first: num
   const heat = toHeat(indices, (index) => describe(index, name))
   return (
     <Grid
-      caption={`${name}: ${words.value(valueOf(indices[0]!).isRate)}`}
+      caption={isVerdict(metric) ? words.value(true) : `${name}: ${words.value(valueOf(indices[0]!).isRate)}`}
       corner={`${title(one.name)} \\ ${title(other.name)}`}
       columns={columns.map((b) => other.segments[b]!)}
       rows={rows.map((a) => ({ name: one.segments[a]!, cells: columns.map((b) => heat.get(place(a, b))) }))}

@@ -39,7 +39,7 @@ export function Overview() {
             <p>{page.withoutFindings}</p>
           )}
           <Rates />
-          <p class="quiet">{words.brackets(formatPercent(page.confidence))}</p>
+          <p class="quiet">{words.brackets(`${Number((100 * page.confidence).toPrecision(3))} %`)}</p>
           {page.costs.length > 0 && (
             <details>
               <summary>{words.costs}</summary>
