@@ -36,9 +36,9 @@ class Round:
 
     def with_chosen(self, interaction_ids: Iterable[str]) -> "Round":
         """Return the round with answers that a reader chose: they have no probability of being drawn."""
-        unsampled = {"sampling": CHOSEN, "inclusion_probability": None}
-        chosen = {f"{CHOSEN}:{each}": {"interaction_id": each} | unsampled for each in interaction_ids}
-        return replace(self, drawn=self.drawn | chosen)
+        unsampled: Row = {"sampling": CHOSEN, "inclusion_probability": None}
+        chosen = {f"{CHOSEN}:{each}": unsampled | {"interaction_id": each} for each in interaction_ids}
+        return replace(self, drawn={**self.drawn, **chosen})
 
 
 def read_round(opened: Warehouse, review_round: str | None) -> Round:
