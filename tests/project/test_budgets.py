@@ -15,11 +15,11 @@ BUDGETS = {
     "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
     "lines of models": (14_322, 14_500),
-    "lines of YAML of models": (9_950, 10_000),
+    "lines of YAML of models": (9_947, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_714, 45_000),
-    "lines of tests": (34_955, 28_000),
+    "lines of tests": (34_954, 28_000),
     "lines of benchmarks": (8_814, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -25,11 +25,10 @@ select {{ columns_of_contract({
     'reason_end': 'ratings.reason_end::integer',
     'is_accepting': 'ratings.scale_point >= labels.accept_from',
 }, of='ratings') }}
-from {{ ref('hcat', 'base_ratings') }} as ratings
+from {{ ref('hcat', 'stg_ratings') }} as ratings
 inner join {{ ref('hcat', 'int_interactions') }} as interactions
     on ratings.interaction_id = interactions.interaction_id
 left join {{ ref('hcat', 'int_ratings_adjudicated') }} as labels
     on ratings.interaction_id = labels.interaction_id and ratings.criterion = labels.criterion
 left join scale_points
     on ratings.criterion = scale_points.criterion and ratings.scale_point = scale_points.scale_point
-where ratings.record_status = 'staged' and not ratings.is_unjudged and not ratings.is_corrected

@@ -28,6 +28,7 @@ first_passes as (
         -- statistics need to know who rated, but not the name
         dense_rank() over (order by rater) as rater_code
     from {{ ref('hcat', 'stg_ratings') }}
+    where sampling is distinct from 'chosen'
 ),
 
 votes as (

@@ -9,7 +9,7 @@ with passes as (
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank
     from {{ ref('hcat', 'stg_ratings') }}
     -- users of an application are no raters whose agreement is a question
-    where rater_kind <> 'user_feedback'
+    where rater_kind <> 'user_feedback' and not is_chosen
 ),
 
 latest as (

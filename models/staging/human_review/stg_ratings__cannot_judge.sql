@@ -1,2 +1,2 @@
 select * from {{ ref('hcat', 'base_ratings') }}
-where record_status = 'staged' and is_unjudged and not is_corrected and not is_chosen
+where record_status = 'staged' and is_unjudged and not is_corrected

@@ -3,7 +3,7 @@
 {{ promises() }}
 
 {% call promise('ratings_are_complete', ['fct_ratings']) %}
--- Every rating of a draw has its row, and every label rests on at least one of them.
+-- Every accepted rating has its row, and every label rests on at least one of them.
 with ratings as (
     select count(*) as count_rows, 'ratings' as what from {{ ref('hcat', 'stg_ratings') }}
     union all
@@ -13,7 +13,6 @@ with ratings as (
 
 shown as (
     select count(*) as count_rows, 'ratings' as what from {{ ref('hcat', 'fct_ratings') }}
-    where sampling <> 'chosen'
     union all
     select count(distinct interaction_id || '|' || criterion) as count_rows, 'labels' as what
     from {{ ref('hcat', 'fct_ratings') }}
