@@ -99,7 +99,7 @@
             || '. '
         else ''
     end
-    || 'Next, read the ten answers with the lowest score'
+    || 'Read the ten answers with the lowest score first'
     || case
         when count_labels_by_people = 0 then ', and let a person rate 60 answers.'
         when decision = 'not_decided' then ', and let people rate 60 more.'

@@ -43,7 +43,8 @@ export const texts = {
     title: 'Overview',
     build: (started: string, period: string, rows: string, clusters: string) =>
       `Build of ${started}. ${rows} interactions in ${clusters} clusters, ${period}.`,
-    failingOf: (system: string) => `${system}: share failing`,
+    // logs without names of applications have one system
+    failingOf: (system: string) => (system === 'unnamed' ? 'Share failing' : `${system}: share failing`),
     populations: { test_set: 'test set', production: 'users' } as Record<string, string>,
     criteria: { verdict: 'in any way (verdict)', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
       string,
