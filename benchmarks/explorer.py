@@ -82,7 +82,7 @@ select
     ] as topic,
     (['simple_factual', 'multi_hop', 'yes_no', 'multiple_choice'])[1 + (number // 2) % 4] as query_type,
     (['retail', 'premier', 'business'])[1 + number // 20 % 3] as customer_group,
-    (date '2026-01-05' + (7 * (number // 2 % 12))::integer)::varchar as asked_week,
+    date '2026-01-05' + (7 * (number // 2 % 12))::integer as asked_week,
     'What about ' || sentence('q', number // 2, 9) as query_text,
     [sentence('a1', number, 14), sentence('a2', number, 16), sentence('a3', number, 12)] as sentences,
     'Correct: ' || sentence('r', number // 2, 10) as reference_answer,

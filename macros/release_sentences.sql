@@ -38,11 +38,11 @@
         if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
         || if(release_population = 'test_set', 'the test set', 'users') || ' fail'
         || coalesce(', and ' || asked_words || ' of the answers to users', '') || '. ',
-        'Too few of ' || count_interactions || ' answers have a verdict to state a rate: ' || count_judged || '. ',
+        'Too few answers have a verdict to state a rate: ' || count_judged || ' of ' || count_interactions || '. ',
         'No answer of the candidate has a verdict. '
     )
     || case
-        when count_labels = 0 then 'Nobody rated any of them, and this leaves out the errors of the scores.'
+        when count_labels = 0 then 'Nobody rated any of them, and no interval holds the errors of the scores.'
         when count_labels_by_people + count_labels_by_language_models = 0
             then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
         when count_labels_by_people = 0
@@ -90,8 +90,12 @@
 {% macro what_to_do_next() -%}
     case
         when failed_criterion is not null
-            then 'Most faults: ' || count_failing || ' of ' || count_all_failing || ' failing answers are not '
-            || if(failed_criterion = 'behaves', 'what was due (an answer, or a refusal)', failed_criterion)
+            then 'Of ' || count_all_failing || ' failing answers, ' || count_failing || ' are not '
+            || case failed_criterion
+                when 'behaves' then 'what was due (an answer, or a refusal)'
+                when 'grounded' then 'grounded: the retrieved texts do not support them'
+                else failed_criterion
+            end
             || '. '
         else ''
     end
@@ -113,14 +117,14 @@
             || count_window || ' judged answers to users fail; before, '
             || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('
             || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
-            || ' points) raises no alarm, which takes ' || round(100 * limit_value * standard_error)::integer
-            || ' points; what changed up to ' || reference_end || ' raises none.'
+            || ' points) raises no alarm, because an alarm takes ' || round(100 * limit_value * standard_error)::integer
+            || ' points. What changed up to ' || reference_end || ' is part of the reference.'
     end
 {%- endmacro %}
 
 {# The topic that got worse most; of several topics one looks so by chance. #}
 {% macro worst_topic() -%}
-    'The topic that got worse most is ' || segment || ': ' || measured || ' '
+    'Topic ' || segment || ' got worse most: ' || measured || ' '
     || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
     || round(-100 * difference_lower)::integer || ', ' || counted || ')'
     || if(is_shown, '', '; one of several topics may do so by chance' || alarm_words)

@@ -79,9 +79,7 @@ classed as (
             when interactions.is_source_retrieved then 'source retrieved'
             when interactions.has_graded_retrieval then 'source not retrieved'
         end as retrieval_hit,
-        case
-            when interactions.asked_at is not null then date_trunc('week', interactions.asked_at)::date::string
-        end as asked_week,
+        date_trunc('week', interactions.asked_at)::date as asked_week,
         case
             when interactions.turn_index < 2 then 'turn 1'
             when interactions.turn_index < 4 then 'turns 2 to 3'

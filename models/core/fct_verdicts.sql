@@ -1,8 +1,11 @@
 -- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}
-{%- set such_a_score = "'Nobody rated the answer. Answers with such a score of ' || deciding.metric_name" %}
-{%- set its_score = "'Nobody rated the answer. Its score of ' || deciding.metric_name" %}
+{%- set nobody %}
+    if(chosen.interaction_id is null, 'Nobody rated the answer', 'It was rated outside of a draw, which decides nothing')
+{%- endset %}
+{%- set such_a_score = nobody ~ " || '. Answers with such a score of ' || deciding.metric_name" %}
+{%- set its_score = nobody ~ " || '. Its score of ' || deciding.metric_name" %}
 {%- set who_rated %}
                 case deciding.rater_kind
                     when 'person' then 'People' when 'language_model' then 'A language model' when 'rule' then 'A rule'
@@ -61,21 +64,30 @@ deciding as (
             )
 ),
 
+-- what a reader rated who picked the answer
+chosen as (
+    select distinct interaction_id
+    from {{ ref_if_on('calibration', 'fct_ratings', 'interaction_id string, sampling string') }}
+    where sampling = 'chosen'
+),
+
 -- Where nobody has time to rate: the answers with the lowest score, one of each question.
 scored as (
     select
-        interaction_id,
-        query_key,
-        score,
-        row_number() over (partition by query_key order by score, interaction_id) as place_of_question
-    from {{ ref('hcat', 'int_criteria_judged') }}
-    where criterion = 'grounded' and score is not null and is_in_release_population and not is_rated_by_people
+        judged.interaction_id,
+        judged.score,
+        row_number() over (partition by judged.query_key order by judged.score, judged.interaction_id) as place
+    from judged
+    left join chosen on judged.interaction_id = chosen.interaction_id
+    where
+        judged.criterion = 'grounded' and judged.score is not null and judged.is_in_release_population
+        and not judged.is_rated_by_people and chosen.interaction_id is null
 ),
 
 to_read as (
     select interaction_id, row_number() over (order by score, interaction_id) as reading_rank
     from scored
-    where place_of_question = 1
+    where place = 1
 ),
 
 -- what is wrong with the sentence that is supported least
@@ -129,10 +141,10 @@ explained as (
             when 'beyond_threshold' then {{ its_score }} || ' is beyond the limit.'
             when 'within_threshold' then {{ its_score }} || ' is within the limit.'
             when 'no_threshold'
-                then 'Nobody rated the answer, and nobody decided a limit for ' || deciding.metric_name || '.'
-            when 'no_deciding_scorer' then 'Nobody rated the answer, and no score is good enough to decide.'
+                then {{ nobody }} || '. Nobody decided a limit for ' || deciding.metric_name || '.'
+            when 'no_deciding_scorer' then {{ nobody }} || '. No score is good enough to decide.'
             else
-                'Nobody rated the answer, and it has no score of ' || deciding.metric_name
+                {{ nobody }} || '. It has no score of ' || deciding.metric_name
                 || coalesce(': ' || replace(deciding.score_status, '_', ' '), '') || '.'
         end as verdict_reason,
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
@@ -150,6 +162,7 @@ explained as (
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
     left join to_read on interactions.interaction_id = to_read.interaction_id
+    left join chosen on interactions.interaction_id = chosen.interaction_id
 )
 
 select {{ columns_of_contract() }} from explained

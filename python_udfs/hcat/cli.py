@@ -314,9 +314,11 @@ def explore(
 ) -> None:
     """Write the explorer of the last build: an HTML file to read interactions with their evidence, without a server."""
     from hcat.explorer.document import write_explorer
+    from hcat.report.application import find_statements
     from hcat.report.document import EXPLORER_FILE
 
-    say(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked))
+    path = output or find_folder(place) / EXPLORER_FILE
+    say(write_explorer(place, path, is_unmasked=unmasked, application=find_statements(place)))
 
 
 @app.command()
@@ -546,12 +548,14 @@ def import_labels(
             f"{sheet}: unusable rows: {len(imported.problems)}; nothing was imported; fix them, or use --skip-invalid"
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
-    unjudged, corrected, older = imported.count_cannot_judge, imported.count_corrected, imported.count_older
+    unjudged, chosen = imported.count_cannot_judge, imported.count_chosen
+    corrected, older = imported.count_corrected, imported.count_older
     say_in_columns(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
             *([("corrected", f"{corrected} of them replace an earlier value, which is kept")] if corrected else []),
             *([("no label", f"{unjudged} of them say that the rater cannot judge")] if unjudged else []),
+            *([("chosen", f"{chosen} of them: no round drew the answer, so no rate counts it")] if chosen else []),
             ("known", f"{imported.count_known} ratings were imported before"),
             *([("older", f"{older} ratings were changed later: a newer rated_at would count")] if older else []),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),

@@ -144,6 +144,13 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     printed = run(built, "labels", "status", "spring")
     assert f"waiting {len(given)} ratings: run `dbt build`" in printed
 
+    # what the round did not draw comes back as chosen, and is no label
+    (chosen, *_) = (name for (name,) in eligible if name not in {row[0] for row in drawn})
+    write_rows(tmp_path / "chosen.csv", [rows[0] | {"review_id": f"chosen:{chosen}", "interaction_id": chosen}])
+    printed = run(built, "labels", "import", tmp_path / "chosen.csv", "--rater-kind", "person")
+    assert "chosen 1 of them: no round drew the answer" in printed
+    assert f"people rated {len(drawn)} of {len(drawn)} interactions" in printed
+
     # another kind of rater at the desk: compared with the first one, and never its label
     desk = None
     if find_browser():
@@ -184,6 +191,8 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
         if identifier in scored
     }
     assert len(labels) > 20
+    kept = "select interaction_id, inclusion_probability from base_ratings where is_chosen"
+    assert rebuilt.query(kept) == [(chosen, None)]
     count_labels = labelled_before + len(labels)
     planned = "select distinct count_labels from fct_labels_needed where purpose <> 'decided_share' and metric_name"
     assert rebuilt.query(f"{planned} = 'groundedness'") == [(count_labels,)]

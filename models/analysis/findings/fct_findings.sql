@@ -44,7 +44,7 @@ builds as (
 candidates as (
     select
         system,
-        max(max(case when is_in_release_population then asked_week end)) over () as last_week
+        max(max(case when is_in_release_population then asked_week::string end)) over () as last_week
     from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
     group by system

@@ -44,7 +44,7 @@ targets as (
 
 ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
-    where {{ rank_of_rater_kind('rater_kind') }} is not null
+    where {{ rank_of_rater_kind('rater_kind') }} is not null and not is_chosen
 ),
 
 -- what people asked the candidate, beyond what the authors of a test set thought of

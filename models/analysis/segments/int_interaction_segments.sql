@@ -16,7 +16,7 @@ dimensions as (
 
 from_columns as (
     {%- for column in columns %}
-    select interaction_id, cluster_id, '{{ column }}' as field, {{ column }} as segment from interactions
+    select interaction_id, cluster_id, '{{ column }}' as field, {{ column }}::string as segment from interactions
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),

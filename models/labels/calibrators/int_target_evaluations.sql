@@ -7,10 +7,6 @@ with evaluations as (
     from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
-targets as (
-    select metric_name, criterion from {{ seed('calibration_targets') }}
-),
-
 -- The stratum is that of the prediction sets. The segment may have a calibrator of its own.
 strata as (
     select
@@ -50,7 +46,7 @@ final as (
         labels.rated_at,
         coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from evaluations
-    inner join targets on evaluations.metric_name = targets.metric_name
+    inner join {{ seed('calibration_targets') }} as targets on evaluations.metric_name = targets.metric_name
     inner join {{ ref('hcat', 'int_interaction_attributes') }} as interactions
         on evaluations.interaction_id = interactions.interaction_id
     inner join {{ ref('hcat', 'int_interaction_version_classes') }} as version_classes

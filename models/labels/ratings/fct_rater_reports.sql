@@ -7,7 +7,7 @@ with reports as (
 unjudged as (
     select criterion, rater, rater_kind, count(*) as count_cannot_judge
     from {{ ref('hcat', 'stg_ratings__cannot_judge') }}
-    where rating_pass = 1
+    where rating_pass = 1 and not is_chosen
     group by criterion, rater, rater_kind
 )
 

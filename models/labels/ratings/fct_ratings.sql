@@ -1,4 +1,4 @@
--- Also a rating that gives no label is kept: a second pass, or one of a kind that another outranks.
+-- Also a rating that gives no label is kept: a second pass, one of a kind that another outranks, or of a chosen answer.
 with scale_points as (
     select criterion, scale_point, min(scale_label) as scale_label from {{ seed('rating_scales') }}
     group by criterion, scale_point
@@ -6,7 +6,7 @@ with scale_points as (
 
 select {{ columns_of_contract({
     'rating_id': "md5(concat_ws('|', ratings.interaction_id, ratings.rater, ratings.criterion,"
-        ~ " coalesce(ratings.guideline_version, ''), ratings.rating_pass))",
+        ~ " coalesce(ratings.guideline_version, ''), ratings.rating_pass, if(ratings.is_chosen, 'chosen', null)))",
     'cluster_id': 'interactions.cluster_id',
     'system': 'interactions.system',
     'scale_label': "if(ratings.criterion = 'user_feedback', "

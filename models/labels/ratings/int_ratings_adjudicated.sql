@@ -12,10 +12,6 @@ with targets as (
     group by criterion
 ),
 
-rules as (
-    select criterion, rule from {{ seed('rating_criteria') }}
-),
-
 modelled as (
     select * from {{ ref('hcat', 'int_raters_measured') }}
     where part = 'labels'
@@ -32,6 +28,7 @@ first_passes as (
         -- statistics need to know who rated, but not the name
         dense_rank() over (order by rater) as rater_code
     from {{ ref('hcat', 'stg_ratings') }}
+    where sampling is distinct from 'chosen'
 ),
 
 votes as (
@@ -45,11 +42,6 @@ votes as (
     from first_passes
     inner join targets on first_passes.criterion = targets.criterion
     where first_passes.look = 1
-),
-
-deciding as (
-    select * from votes
-    where kind_rank = best_kind_rank
 ),
 
 counted as (
@@ -69,7 +61,8 @@ counted as (
         -- An interaction with a targeted rating no longer belongs to the random sample.
         bool_and(sampling = 'audit') as is_audit,
         min(inclusion_probability) as inclusion_probability
-    from deciding
+    from votes
+    where kind_rank = best_kind_rank
     group by interaction_id, criterion, accept_from
 ),
 
@@ -90,7 +83,7 @@ ruled as (
         end as label_status,
         modelled.scale_point as modelled_point
     from counted
-    left join rules on counted.criterion = rules.criterion
+    left join {{ seed('rating_criteria') }} as rules on counted.criterion = rules.criterion
     left join modelled on counted.interaction_id = modelled.interaction_id and counted.criterion = modelled.criterion
 ),
 

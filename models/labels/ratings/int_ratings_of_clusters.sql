@@ -2,18 +2,14 @@
 {{ config(materialized='view') }}
 {#- passes that count: the first is the rating, and the second tests the first -#}
 {%- set counted_looks = 2 -%}
-with ratings as (
-    -- users of an application are no raters whose agreement is a question
-    select * from {{ ref('hcat', 'stg_ratings') }}
-    where rater_kind <> 'user_feedback'
-),
-
-passes as (
+with passes as (
     select
         *,
         dense_rank() over (partition by interaction_id, rater, criterion order by rating_pass) as look,
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank
-    from ratings
+    from {{ ref('hcat', 'stg_ratings') }}
+    -- users of an application are no raters whose agreement is a question
+    where rater_kind <> 'user_feedback' and not is_chosen
 ),
 
 latest as (

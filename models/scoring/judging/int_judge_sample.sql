@@ -14,7 +14,7 @@ with interactions as (
 rated as (
     select distinct interaction_id
     from {{ ref('hcat', 'stg_ratings') }}
-    where {{ rank_of_rater_kind('rater_kind') }} is not null
+    where {{ rank_of_rater_kind('rater_kind') }} is not null and not is_chosen
 ),
 
 final as (

@@ -66,7 +66,7 @@ renamed as (
         {{ text_or_null('rated_at') }} as rated_at_text,
         {{ text_or_null('review_round') }} as review_round,
         -- Why the interaction was rated: audit = it was drawn in a plain random sample; targeted = its label is most
-        -- informative; release = it is an additional real query of the latest version.
+        -- informative; release = it is an additional real query of the latest version; chosen = a reader picked it.
         coalesce({{ text_or_null('sampling') }}, 'audit') as sampling,
         {{ text_or_null('inclusion_probability') }} as inclusion_probability_text,
         {{ text_or_null('comment') }} as comment,
@@ -83,6 +83,7 @@ renamed as (
 
         -- Probability with which the interaction was drawn for review; 1 where the record does not state one.
         case
+            when {{ text_or_null('sampling') }} = 'chosen' then null
             when {{ text_or_null('inclusion_probability') }} is null then 1
             else try_cast({{ text_or_null('inclusion_probability') }} as double)
         end as inclusion_probability,
@@ -96,6 +97,8 @@ renamed as (
         -- booleans
         -- A rater who cannot judge gives no point of the scale. The record is kept and is never a label.
         coalesce(lower({{ text_or_null('scale_point') }}) = 'cannot_judge', false) as is_unjudged,
+        -- A rating beside those of the draw, also where the same rater rates the answer in a round.
+        coalesce({{ text_or_null('sampling') }} = 'chosen', false) as is_chosen,
 
         -- timestamps
         {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
@@ -177,16 +180,16 @@ checked as (
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
             when correction is null
                 then 'correction is not an integer of at least 0: ' || left(correction_text, 80)
-            when sampling not in ('audit', 'targeted', 'release')
-                then 'sampling is not audit, targeted or release: ' || left(sampling, 80)
-            when inclusion_probability is null or not (inclusion_probability > 0 and inclusion_probability <= 1)
+            when sampling not in ('audit', 'targeted', 'release', 'chosen')
+                then 'sampling is not audit, targeted, release or chosen: ' || left(sampling, 80)
+            when not coalesce(is_chosen or (inclusion_probability > 0 and inclusion_probability <= 1), false)
                 then 'inclusion_probability must lie above 0 and not above 1: ' || left(inclusion_probability_text, 80)
             when not is_known then 'orphan: no staged interaction has this interaction_id'
         end as check_failure
     from located
 ),
 
-{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass', 'correction'], [
+{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version, rating_pass, is_chosen, correction'], [
     'rated_at_fault',
     "case when coalesce(reason_start_text, reason_end_text) is not null and not has_reason then"
     ~ " 'reason_start and reason_end are no passage of the answer: '"
@@ -201,7 +204,7 @@ final as (
         first_value(if(is_unjudged, 'cannot_judge', scale_point::string)) over corrections as first_scale_point
     from numbered_records
     window corrections as (
-        partition by interaction_id, rater, criterion, guideline_version, rating_pass, record_status
+        partition by interaction_id, rater, criterion, guideline_version, rating_pass, is_chosen, record_status
         order by correction
     )
 )

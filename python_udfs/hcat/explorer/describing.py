@@ -9,6 +9,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
+from hcat.report.application import Statements, say_owner
 from hcat.report.decision import describe_decisions
 from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
@@ -22,11 +23,13 @@ MAXIMUM_EXAMPLES: Final = 10
 _CONFIDENCE: Final = 0.95
 
 
-def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[dict[str, Any], dict[str, bytes]]:
+def describe_page(
+    source: Warehouse, read: Read, statements: Statements, *, is_unmasked: bool
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return what does not depend on how many interactions the page holds: its words, and blocks."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
-    rows = describe_claims(source)["findings"] or []
+    rows = [row | {"owner": say_owner(statements, row)} for row in describe_claims(source)["findings"] or ()]
     decisions = describe_decisions(source)
     counts = source.rows(QUERIES["count_records_evaluated"], ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
@@ -64,7 +67,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "live": [read.label_of("system", row["system"]) for row in live],
         "releasedOn": sorted({row["population"] for row in live if row["population"]}),
         "hasUses": bool(read.columns["uses"].any()),
-        "review": describe_review(source),
+        "review": describe_review(source, read.columns["interaction_id"].tolist()),
         "facets": [{"name": name, "segments": coded.labels} for name, coded in read.facets.items()],
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],
         "applications": read.applications.labels,

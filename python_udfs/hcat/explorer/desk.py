@@ -126,7 +126,7 @@ def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def describe_review(opened: Warehouse) -> dict[str, Any] | None:
+def describe_review(opened: Warehouse, interaction_ids: Sequence[str]) -> dict[str, Any] | None:
     """Return the last review round for ratings outside of the desk; None in a copy, and in a build without a round."""
     if not opened.rows(
         "select 1 from int_interactions_sampled_for_review limit 1",
@@ -146,4 +146,6 @@ def describe_review(opened: Warehouse) -> dict[str, Any] | None:
         "criteria": criteria,
         "review_round": to_cell("review_round", found.name),
         "items": items,
+        # of the others, the id where the page shows another one
+        "ids": {shown: name for name in interaction_ids if (shown := show_id(name)) != name and shown not in items},
     }

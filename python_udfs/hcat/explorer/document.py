@@ -11,6 +11,7 @@ from hcat.explorer import data, tables
 from hcat.explorer.describing import describe_page
 from hcat.explorer.page import assemble_page
 from hcat.explorer.reading import Read, read_everything
+from hcat.report.application import Statements, read_statements
 
 #: Bytes of the largest file: browsers open it in seconds.
 MAXIMUM_BYTES: Final = 30_000_000
@@ -19,23 +20,34 @@ COUNT_TEXTS: Final = 5_000
 LEAST_TEXTS: Final = 500
 #: Share of a random sample in what is chosen; the rest are the worst.
 SHARE_DRAWN: Final = 0.2
+#: Where no file states what no log can tell.
+NOTHING_STATED: Final = Statements()
 #: Sentences and earlier turns of an interaction.
 LIMITS: Final = {"sentences": 200, "turns": 20}
 
 
-def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool = False) -> Path:
-    """Write the explorer of the last build as one HTML file and return its path."""
+def write_explorer(
+    warehouse: Path | Place, output: Path, *, is_unmasked: bool = False, application: Path | None = None
+) -> Path:
+    """Write the explorer as one HTML file and return its path; `application` states what no log can."""
+    statements = read_statements(application)
     with open_warehouse(warehouse) as source:
         check_finished(source)
-        page = render_explorer(source, is_unmasked=is_unmasked)
+        page = render_explorer(source, statements, is_unmasked=is_unmasked)
     write_whole(output, page)
     return output
 
 
-def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_bytes: int = MAXIMUM_BYTES) -> str:
+def render_explorer(
+    source: Warehouse,
+    statements: Statements = NOTHING_STATED,
+    *,
+    is_unmasked: bool = False,
+    maximum_bytes: int = MAXIMUM_BYTES,
+) -> str:
     """Return the explorer as HTML text, of at most ``maximum_bytes``; parameters as of :func:`write_explorer`."""
     read = read_everything(source)
-    described, fixed = describe_page(source, read, is_unmasked=is_unmasked)
+    described, fixed = describe_page(source, read, statements, is_unmasked=is_unmasked)
     count_rows = len(read.columns["interaction_id"])
     count_texts = min(count_rows, COUNT_TEXTS)
     while True:

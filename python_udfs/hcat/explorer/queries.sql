@@ -30,6 +30,85 @@ ordered as (
     left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 )
 
+-- query: list_interactions
+-- The names of the dimensions come from marts of the build.
+flagged as (
+    select interaction_id, string_agg(distinct flag_name, chr(31) order by flag_name) as flags
+    from {flags}
+    group by interaction_id
+),
+
+first_documents as (
+    select contexts.interaction_id, min(coalesce(documents.title, contexts.document_id)) as first_document
+    from fct_retrieved_contexts as contexts
+    left join dim_documents as documents on contexts.document_id = documents.document_id
+    where contexts.rank = 1
+    group by contexts.interaction_id
+)
+
+select
+    interactions.interaction_id,
+    interactions.cluster_id,
+    coalesce(interactions.application, 'unnamed') as application,
+    interactions.application_version,
+    case
+        when interactions.turn_index > 1 then 'turn_' || interactions.turn_index || '_' || interactions.conversation_id
+        else coalesce(
+            interactions.query_id,
+            'text_' || md5(lower(regexp_replace(trim(interactions.query_text), '\s+', ' ', 'g')))
+        )
+    end as query_key,
+    case
+        when not interactions.is_answered then 'empty' when interactions.is_refusal then 'refused' else 'answered'
+    end as outcome,
+    case ordered.label when 1 then 'accepted' when 0 then 'failed' else 'not rated' end as label,
+    coalesce(replace(verdicts.verdict, '_', ' '), 'not judged') as verdict,
+    -- answers to one question in any wording: one reference, or without any one text
+    concat_ws('|', interactions.cluster_id, coalesce(interactions.reference_answer, lower(interactions.query_text)))
+        as question_key,
+    verdicts.failed_criterion,
+    causes.fault as cause,
+    first_documents.first_document,
+    coalesce(interactions.sampling_weight, 1) as sampling_weight,
+    if(interactions.is_in_release_population, 1, 0) + if(interactions.is_in_monitored_population, 2, 0) as uses,
+    coalesce(flagged.flags, '') as flags,
+    {tags} as tags,
+    md5('hcat explorer|' || $random_seed || '|' || interactions.interaction_id) as lot
+    {dimensions}
+from ordered
+inner join fct_interactions as interactions on ordered.interaction_id = interactions.interaction_id
+left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
+left join flagged on interactions.interaction_id = flagged.interaction_id
+left join {causes} as causes
+    on interactions.interaction_id = causes.interaction_id and causes.metric_name = 'verdict'
+left join first_documents on interactions.interaction_id = first_documents.interaction_id
+order by ordered.position
+
+-- query: list_scores
+-- the verdict is a metric too, as in the marts of weakness: 1 = acceptable, 0 = failing
+evaluated as (
+    select interaction_id, metric_name, raw_score, score_status, is_failing, calibrated_probability, prediction_set
+    from fct_evaluations
+    union all
+    select interaction_id, 'verdict', 1 - (verdict = 'failing')::integer, 'scored', verdict = 'failing', null, null
+    from fct_verdicts
+    where verdict in ('acceptable', 'failing')
+)
+
+select
+    ordered.position::integer as position,
+    (list_position($metric_names::varchar[], evaluations.metric_name) - 1)::integer as metric,
+    evaluations.raw_score,
+    (list_position($statuses::varchar[], evaluations.score_status) - 1)::integer as status,
+    case when evaluations.is_failing then 2 when evaluations.is_failing = false then 1 else 0 end as failing,
+    evaluations.calibrated_probability,
+    case evaluations.prediction_set
+        when 'accepted' then 1 when 'failed' then 2 when 'accepted|failed' then 3 when '' then 4 else 0
+    end as prediction_set
+from evaluated as evaluations
+inner join ordered on evaluations.interaction_id = ordered.interaction_id
+where list_contains($metric_names::varchar[], evaluations.metric_name)
+
 -- query: count_tag_values
 -- Tags with more values than this are no facet.
 with entries as (
@@ -177,6 +256,7 @@ select
     coalesce(rater_kind, 'unknown') as rater_kind,
     dense_rank() over (partition by interaction_id order by rater) as rater,
     coalesce(nullif(rating_pass, 0), 1) as reading,
+    coalesce(sampling = 'chosen', false) as is_chosen,
     scale_point
 from fct_ratings
 where list_contains($interaction_ids::varchar[], interaction_id)

@@ -191,7 +191,7 @@ def _describe(row: Row, answer: str, own: Mapping[str, Sequence[Row]], chunks: C
             for context in [*own["contexts"], *own["missed"]]
         ],
         "sentences": _locate_sentences(own["sentences"], answer, passages),
-        "ratings": [_pick(rating, "criterion rater_kind rater reading scale_point") for rating in own["ratings"]],
+        "ratings": [_pick(each, "criterion rater_kind rater reading is_chosen scale_point") for each in own["ratings"]],
         "labels": {row["metric_name"]: [row["human_label"], row["label_rater_kind"]] for row in own["labels"]},
         "details": {row["metric_name"]: show(row["detail"], SHORT_CHARACTERS) for row in own["details"]},
         "causes": [[row["metric_name"], row["fault"], row["reason"]] for row in own["causes"]],

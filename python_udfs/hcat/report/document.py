@@ -150,6 +150,7 @@ def build_context(
             "build": re.sub(r"[^A-Za-z0-9_-]", "", build.run["run_id"]) if build.run else "unknown",
             "started_at": format_time(build.run["started_at"]) if build.run else "unknown",
             "counts": counts,
+            "level": build.level,
             "period": format_period(counts) if counts else "",
             "verdict": describe_verdict(build.run, gates),
         },

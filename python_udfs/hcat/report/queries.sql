@@ -710,7 +710,12 @@ limit 1
 -- query: questions_list_alarms
 -- A series that moved is listed only where its metric may decide: of each event the one that leads it.
 select drift.metric_name, drift.segment, strftime(drift.window_start, '%Y-%m-%d') as "window_start=Latest weeks",
-    drift.difference as "difference=Change of the mean", drift.difference_lower, drift.difference_upper,
+    if(
+        drift.metric_name = 'verdict',
+        format('{:+.0f} points fail ({:+.0f} to {:+.0f})', -100 * drift.difference, -100 * drift.difference_upper,
+            -100 * drift.difference_lower),
+        format('mean {:+.3g} ({:+.3g} to {:+.3g})', drift.difference, drift.difference_lower, drift.difference_upper)
+    ) as change,
     drift.count_reference as "count_reference=n before", drift.count_window as "count_window=n since",
     count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series that moved then",
     drift.dimension as _dimension

@@ -280,7 +280,7 @@ def _name_hole(row: Row, explorer: str) -> Any:
         row["cost"],
         row["dealt"],
         row["note"],
-        f"Overlaps with {len(others)} other findings, first: {'; '.join(others[:MAXIMUM_OVERLAPS])}" if others else "",
+        f"Overlapping findings: {len(others)}, first: {'; '.join(others[:MAXIMUM_OVERLAPS])}" if others else "",
     )
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
     named = blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))

@@ -26,7 +26,7 @@ order by metric_name, purpose, target
 
 -- query: list_ratings
 -- what a rater could not judge is a record too; it has no point of the scale
-select interaction_id, rater, rater_kind, criterion, guideline_version, rating_pass, review_round, correction, rated_at,
+select interaction_id, rater, rater_kind, criterion, guideline_version, rating_pass, review_round, sampling, correction, rated_at,
     is_unjudged, scale_point
 from base_ratings
 where record_status = 'staged' and list_contains($interaction_ids::varchar[], interaction_id)

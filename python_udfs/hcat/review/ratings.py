@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.warehouse import Warehouse
-from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round
+from hcat.review.rounds import CANNOT_JUDGE, CHOSEN, QUERIES, Round
 
-Key = tuple[str, str, str, str, int]
-"""(interaction_id, criterion, rater, guideline_version, rating_pass)"""
+Key = tuple[str, str, str, str, int, bool]
+"""(interaction_id, criterion, rater, guideline_version, rating_pass, whether a reader chose the answer)"""
 
 Point = int | str
 """A point of the scale, or :data:`hcat.review.rounds.CANNOT_JUDGE`"""
@@ -42,7 +42,8 @@ class Given:
 
 def key_of(row: Mapping[str, Any]) -> Key:
     """Return the key of a rating."""
-    return row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or "", row["rating_pass"]
+    texts = row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or ""
+    return *texts, row["rating_pass"], row.get("sampling") == CHOSEN
 
 
 def read_time(text: str | None) -> datetime | None:
@@ -82,7 +83,7 @@ def describe_progress(given: Mapping[Key, Given], found: Round) -> list[str]:
     for criterion in found.guidelines:
         rated: dict[tuple[str, bool], set[str]] = {}
         for key, each in given.items():
-            if key[1] == criterion:
+            if key[1] == criterion and not key[5]:
                 rated.setdefault((each.rater_kind, each.point == CANNOT_JUDGE), set()).add(key[0])
         people = rated.get(("person", False), set())
         unjudged = rated.get(("person", True), set()) - people

@@ -1,7 +1,7 @@
 """A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +10,8 @@ from hcat.engine.warehouse import Row, Warehouse, read_queries
 
 #: What a rater answers who cannot judge; it stands in the place of a scale point and is never a label.
 CANNOT_JUDGE: Final = "cannot_judge"
+#: How an answer came to be rated that no round drew; in a sheet its review_id is `chosen:` and the interaction.
+CHOSEN: Final = "chosen"
 
 QUERIES: Final = read_queries(Path(__file__).with_name("queries.sql"))
 _TABLES: Final = ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")
@@ -31,6 +33,12 @@ class Round:
     def interaction_ids(self) -> list[str]:
         """Return the interactions that were drawn."""
         return [row["interaction_id"] for row in self.drawn.values()]
+
+    def with_chosen(self, interaction_ids: Iterable[str]) -> "Round":
+        """Return the round with answers that a reader chose: they have no probability of being drawn."""
+        unsampled: Row = {"sampling": CHOSEN, "inclusion_probability": None}
+        chosen = {f"{CHOSEN}:{each}": unsampled | {"interaction_id": each} for each in interaction_ids}
+        return replace(self, drawn={**self.drawn, **chosen})
 
 
 def read_round(opened: Warehouse, review_round: str | None) -> Round:

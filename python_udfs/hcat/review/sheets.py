@@ -16,7 +16,7 @@ from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
 from hcat.review.ratings import Key, describe_progress, key_of, read_given, read_kinds, read_time
-from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
+from hcat.review.rounds import CANNOT_JUDGE, CHOSEN, QUERIES, Round, describe_needs, find_version, read_round
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of a sheet, in their order; raters fill the last three.
@@ -78,6 +78,7 @@ class Imported:
     count_new: int  # ratings written
     count_corrected: int  # of them, those that replace an earlier value
     count_cannot_judge: int  # of them
+    count_chosen: int  # of them, those of answers that no round drew
     count_known: int  # imported before
     count_older: int  # older than what counts, and left out
     count_unrated: int  # rows without a scale point
@@ -174,15 +175,18 @@ def import_labels(
         raise ValueError(f"raw logs must be a folder, got {raw_logs}: name it with --raw-logs or HCAT_RAW_LOGS")
     rows = read_sheet(sheet)
     with open_warehouse(warehouse) as opened:
-        found = read_round(opened, review_round)
+        drawn = read_round(opened, review_round)
         needs = describe_needs(opened)
-        given = read_given(opened, found, raw_logs)
-        kinds = read_kinds(opened)
-        ids = {"interaction_ids": found.interaction_ids()}
+        named = (cells["review_id"].strip().partition(f"{CHOSEN}:") for _, cells in rows)
+        chosen = {interaction_id for _, mark, interaction_id in named if mark}
+        ids = {"interaction_ids": [*drawn.interaction_ids(), *chosen]}
         lengths = {
             row["interaction_id"]: row["count_answer_characters"]
             for row in opened.rows(QUERIES["list_lengths"], ("fct_interactions",), **ids)
         }
+        found = drawn.with_chosen(chosen & lengths.keys())
+        given = read_given(opened, found, raw_logs)
+        kinds = read_kinds(opened)
     _refuse_other_sheets(sheet.name, rows, found, is_skipping=skip_invalid)
 
     records: dict[Key, dict[str, Any]] = {}
@@ -230,7 +234,7 @@ def import_labels(
         path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
         write_whole(path, content)
     with open_warehouse(warehouse) as opened:
-        progress = describe_progress(read_given(opened, found, raw_logs), found)
+        progress = describe_progress(read_given(opened, found, raw_logs), drawn)
     return Imported(
         path,
         found.name,
@@ -238,6 +242,7 @@ def import_labels(
         len(records),
         sum("correction" in record for record in records.values()),
         sum(record["scale_point"] == CANNOT_JUDGE for record in records.values()),
+        sum(record["sampling"] == CHOSEN for record in records.values()),
         count_known,
         count_older,
         count_unrated,

@@ -47,7 +47,7 @@ def _or_none(subject: str, texts: Iterable[str], without: str) -> list[tuple[str
 def _describe_ratings(given: Mapping[Key, Given], found: Round) -> list[str]:
     counted: dict[tuple[str, str, str], list[tuple[Key, Given]]] = {}
     for key, each in sorted(given.items(), key=lambda item: item[0]):
-        if each.review_round == found.name:
+        if each.review_round == found.name and not key[5]:
             counted.setdefault((key[1], key[2], each.rater_kind), []).append((key, each))
     lines = []
     for (criterion, rater, kind), own in sorted(counted.items()):

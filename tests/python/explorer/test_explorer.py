@@ -179,27 +179,23 @@ def test_a_text_with_a_lone_surrogate_can_be_written() -> None:
 def test_evidence_is_found_whatever_blanks_stand_between_words() -> None:
     assert tables.find_text("A  b", "x\nA\n b.") == (2, 6)
     assert tables.find_text("A b", "x A c") is None
-    assert tables.find_evidence("One. Two.", 2, {1: "Two. Three.", 2: "Zero. One."}) == {
-        "places": [[1, 0, 4], [2, 6, 10]]
-    }
+    found = tables.find_evidence("One. Two.", 2, {1: "Two. Three.", 2: "Zero. One."})
+    assert found == {"places": [[1, 0, 4], [2, 6, 10]]}
     assert tables.find_evidence("", 1, {1: "text"}) is None
 
 
 def test_a_build_without_scores_is_said(build: Path, tmp_path: Path) -> None:
     (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        connection.execute("delete from fct_evaluations")
-        connection.execute("delete from fct_marginal_weaknesses")
+        connection.execute("delete from fct_evaluations; delete from fct_marginal_weaknesses")
     with pytest.raises(WarehouseError, match=r"^the warehouse holds no scored interaction"):
         write_explorer(tmp_path, tmp_path / "explorer.html")
     assert not (tmp_path / "explorer.html").exists()
 
 
 def test_a_page_that_cannot_be_small_enough_is_refused(build: Path) -> None:
-    with (
-        open_warehouse(build) as source,
-        pytest.raises(WarehouseError, match=r"^the explorer would be larger than 0.1 MB"),
-    ):
+    refused = pytest.raises(WarehouseError, match=r"^the explorer would be larger than 0.1 MB")
+    with open_warehouse(build) as source, refused:
         render_explorer(source, maximum_bytes=100_000)
 
 
@@ -207,10 +203,9 @@ def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
     # a published copy
     (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        names = connection.execute("select table_name from duckdb_tables()").fetchall()
-        for (name,) in names:
-            if not name.startswith(("dim_", "fct_")):
-                connection.execute(f"drop table {name}")
+        others = "select table_name from duckdb_tables() where not regexp_matches(table_name, '^(dim|fct)_')"
+        for (name,) in connection.execute(others).fetchall():
+            connection.execute(f"drop table {name}")
     page = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
     details = [json.loads(detail) for detail in read_block(page, "texts").to_pydict()["detail"]]
     ranked = [[one for one in detail["contexts"] if one["rank"] is not None] for detail in details]

@@ -278,7 +278,7 @@ def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Visits, 
     page = visit(explorer).open(f"#/versions?metric={MAIN_METRIC}")
     text = page.locator("main").inner_text()
     assert f"{COUNT // 2} queries were asked of both and judged in both. 30 got worse, 10 got better." in text
-    assert "The share failing was 30.0 % and is 40.0 %: +10.0 points (+2.00 to +18.0), worse" in text
+    assert "The share beyond the threshold was 30.0 % and is 40.0 %: +10.0 points (+2.00 to +18.0), worse" in text
     assert "now fails" in page.locator(".pairs li").first.inner_text()
     assert page.locator(".pair mark.removed").count() > 0
     assert page.locator(".pair mark.added").count() > 0
@@ -329,18 +329,22 @@ def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
     page.locator(".rating input[name=rater]").fill("anna")
     page.locator(".rating label", has_text="partly faithful").click()
     page.locator(".rating input[type=text]").fill("=too short")
+    # what was not drawn is rated as chosen
+    page = visitor.open("#/interaction/call_000012")
+    assert "round_1 did not draw this answer" in page.locator(".rating").text_content()
+    page.locator(".rating summary").click()
+    page.locator(".rating label", has_text="not faithful").click()
     with page.expect_download() as caught:
         page.get_by_role("button", name="Save the sheet").click()
     caught.value.save_as(tmp_path / caught.value.suggested_filename)
     (tmp_path / "raw").mkdir()
     imported = import_labels(tmp_path / "ratings_round_1_anna.csv", build, tmp_path / "raw", rater_kind="person")
-    assert (imported.count_new, imported.problems) == (1, ())
-    record = json.loads(imported.path.read_text("utf-8"))
-    assert (record["interaction_id"], record["scale_point"]) == ("call_000011", 1)
+    assert (imported.count_new, imported.count_chosen, imported.problems) == (2, 1, ())
+    record, chosen = map(json.loads, imported.path.read_text("utf-8").splitlines())
+    assert (record["interaction_id"], record["scale_point"], record["sampling"]) == ("call_000011", 1, "random")
     assert record["comment"] == "=too short; rated in the explorer, scores in sight"
-    # what was not drawn cannot be imported
-    page = visitor.open("#/interaction/call_000012")
-    assert "not drawn for round_1" in page.locator(".rating").text_content()
+    assert (chosen["interaction_id"], chosen["scale_point"], chosen["sampling"]) == ("call_000012", 0, "chosen")
+    assert chosen["inclusion_probability"] is None
 
 
 def test_rows_are_exported_and_no_cell_is_a_formula(visit: Visits, hostile_build: Path, hostile_explorer: Path) -> None:

@@ -369,10 +369,8 @@ def test_sums_say_which_weeks_are_over_and_which_dimensions_are_monitored() -> N
     pairs = zip(weeks, statuses, strict=True)
     sums = [of_clusters((20, 0.0), count_failing=0, week_start=week, week_status=status) for week, status in pairs]
     interactions = pa.Table.from_pylist(logs.interactions)
-    asked = interactions["week_start"].cast(pa.string())
-    interactions = interactions.select(["interaction_id", "cluster_id", "sampling_weight"]).append_column(
-        "asked_week", asked
-    )
+    names = {"interaction_id": "interaction_id", "cluster_id": "cluster_id", "week_start": "asked_week"}
+    interactions = interactions.select([*names, "sampling_weight"]).rename_columns([*names.values(), "sampling_weight"])
     evaluations = pa.Table.from_pylist(logs.scores["quiet"]).to_batches()
     segments = pa.Table.from_pylist(logs.segments).to_batches()
     found = measure_weeks(week_sums(sums), interactions, segments, evaluations, SETTINGS)

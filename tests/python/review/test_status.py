@@ -11,12 +11,13 @@ from hcat.review.status import describe_status
 RATINGS = """
 create or replace table base_ratings as
 select *, scale_point is null as is_unjudged, 'staged' as record_status, 0 as correction, null::timestamp as rated_at,
-    'ratings.jsonl' as source_file from (values
+    'ratings.jsonl' as source_file, if(rater = 'reader', 'chosen', 'audit') as sampling from (values
     ('plain', 'anna', 'person', 'relevance', '1.0', 2, 1, 'round_1'),
     ('plain', 'anna', 'person', 'relevance', '1.0', 1, 2, 'round_1'),
     ('formula', 'anna', 'person', 'relevance', '1.0', 0, 1, 'round_1'),
     ('-7', 'anna', 'person', 'relevance', '1.0', null, 1, 'round_1'),
     ('plain', 'ben', 'person', 'relevance', '0.9', 2, 1, 'round_1'),
+    ('2026-05', 'reader', 'person', 'relevance', '1.0', 2, 1, 'round_1'),
     ('plain', 'cleo', 'person', 'relevance', '1.0', 2, 1, 'another round')
 ) as given (interaction_id, rater, rater_kind, criterion, guideline_version, scale_point, rating_pass, review_round);
 create table fct_rater_agreement as

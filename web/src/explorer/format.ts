@@ -1,5 +1,8 @@
 // Numbers as the report shows them (python_udfs/hcat/report/showing.py): three significant digits, percent with a blank.
 
+/** Returns the name of a metric or a gate in words: `query_coverage__mean` is query coverage (mean). */
+export const inWords = (name: string): string => name.replace(/__(\w+)$/, ' ($1)').replaceAll('_', ' ')
+
 export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–'
   if (value === 0) return '0'

@@ -43,9 +43,10 @@ export const texts = {
     title: 'Overview',
     build: (started: string, period: string, rows: string, clusters: string) =>
       `Build of ${started}. ${rows} interactions in ${clusters} clusters, ${period}.`,
-    failingOf: (system: string) => `${system}: share failing`,
+    // logs without names of applications have one system
+    failingOf: (system: string) => (system === 'unnamed' ? 'Share failing' : `${system}: share failing`),
     populations: { test_set: 'test set', production: 'users' } as Record<string, string>,
-    criteria: { verdict: 'by verdict', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
+    criteria: { verdict: 'in any way (verdict)', faithfulness: 'not grounded', relevance: 'not relevant', completeness: 'not complete' } as Record<
       string,
       string
     >,
@@ -61,7 +62,9 @@ export const texts = {
     finding: 'Open',
     versions: 'Versions on the same queries',
     versionsNote: (candidate: string, baseline: string) => `${candidate} against ${baseline}: queries that both answered. Select a metric to read the answers.`,
-    versionColumns: ['metric', 'before', 'now', 'change with interval'],
+    versionColumns: ['compared', 'before', 'now', 'change with interval'],
+    versionsOthers: (count: number) => `${count} ${count === 1 ? 'score' : 'scores'} without a change that is shown`,
+    brackets: (confidence: string) => `Ranges are ${confidence} intervals; n is the number of answers that a share is of.`,
     cells: 'Where it fails',
     cellsNote: (metric: string) => `Scores of ${metric} beyond its threshold. Select a cell to read them, worst first.`,
     shareFailing: 'share failing',
@@ -173,7 +176,8 @@ export const texts = {
     provisional: 'provisional threshold',
     ratings: 'Ratings',
     noRatings: 'Nobody rated this answer.',
-    rater: (kind: string, number: number, pass: number) => `${kind} ${number}${pass > 1 ? `, reading ${pass}` : ''}`,
+    rater: (kind: string, number: number, pass: number, isChosen: boolean) =>
+      `${kind} ${number}${pass > 1 ? `, reading ${pass}` : ''}${isChosen ? ', outside of a draw' : ''}`,
     raterKinds: { person: 'person', language_model: 'language model', rule: 'rule', unknown: 'rater' } as Record<string, string>,
     causes: 'Cause of failures',
     causeWords: { retrieval: 'retrieval', generation: 'generation', undetermined: 'undetermined' } as Record<string, string>,
@@ -191,9 +195,11 @@ export const texts = {
   rate: {
     title: 'Rate this answer',
     rater: 'Your name',
-    none: (round: string, count: string) =>
-      `This answer was not drawn for ${round}, so a rating of it cannot be imported. ${count} answers were drawn.`,
-    list: 'Show those that were drawn',
+    drawn: (round: string) => `This answer was drawn for ${round}: your rating becomes a label and counts in the rates.`,
+    chosen: (round: string, population: string) =>
+      `${round} did not draw this answer${population && ` (${population})`}: you chose it. Your rating will stand beside the answer. ` +
+      'It changes no verdict and no rate, because chosen answers say nothing about the others.',
+    list: (count: string) => `Show the ${count} answers that were drawn`,
     noRound: 'This file knows no review round: write it from the working database.',
     cannotJudge: 'Cannot judge',
     note: 'Note',
@@ -263,8 +269,8 @@ export const texts = {
     replicates: (count: number) => `mean of ${count} answers`,
     measurement: {
       mean_score: 'mean score',
-      share_failing: 'share failing',
-      share_failing_of_all: 'share failing, refusals counted',
+      share_failing: 'share beyond the threshold',
+      share_failing_of_all: 'share beyond the threshold, refusals counted',
     } as Record<string, string>,
     same: 'Both answers are the same.',
   },
@@ -282,7 +288,6 @@ export const texts = {
     history: 'History',
     difference: 'Difference to the rest',
     confirmation: 'Confirmation',
-    owner: 'Owner',
     severity: 'Severity',
     state: 'Status',
     note: 'Note',

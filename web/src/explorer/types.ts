@@ -180,6 +180,8 @@ export interface Review extends Round {
   cannot_judge: string
   /** interaction -> [review_id, interaction_id], as cells of the sheet */
   items: Record<string, [string, string]>
+  /** interaction that was not drawn -> its id, where the page shows another one */
+  ids: Record<string, string>
 }
 
 /** Where evidence stands: [rank, start, end] in characters of the chunk at that rank, or a text of its own. */
@@ -228,7 +230,7 @@ export interface Detail {
   earlier_turns: { turn: number; query: string; answer: string }[]
   contexts: Context[]
   sentences: Sentence[]
-  ratings: { criterion: string; rater_kind: string; rater: number; reading: number; scale_point: number | null }[]
+  ratings: { criterion: string; rater_kind: string; rater: number; reading: number; is_chosen: boolean; scale_point: number | null }[]
   labels: Record<string, [number, string | null]>
   details: Record<string, string>
   causes: [string, string, string][]

@@ -85,7 +85,7 @@ def measure_weeks(
     sums : Table
         Sums by week, ordered by their key. They say which dimensions are monitored and which weeks are over.
     interactions : Table
-        interaction_id, cluster_id, asked_week (the Monday as text, null without a time), sampling_weight.
+        interaction_id, cluster_id, asked_week (a Monday; null without a time), sampling_weight.
     segments, evaluations : iterable of RecordBatch
         As for :func:`measure_drift`. Dimensions without sums and interactions that are not monitored are left out.
     settings : mapping

@@ -89,7 +89,7 @@ function Shown({ finding }: { finding: Finding }) {
           {words.state}: <b>{finding.status}</b>
         </span>
         <span class="tag">
-          {words.owner}: <b>{finding.owner}</b>
+          {finding.owner}
         </span>
         <span class="tag">
           {words.labels}: <b>{finding.labels}</b> ({finding.counts})

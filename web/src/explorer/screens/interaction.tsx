@@ -286,7 +286,7 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
               <Legend />
             </Section>
           )}
-          <Rate id={rows.texts('id')[row]!} />
+          <Rate id={rows.texts('id')[row]!} row={row} />
           <Others opened={opened} params={params} />
           {detail && detail.sentences[active] && <Signals sentence={detail.sentences[active]} />}
           {detail?.reference_answer && (
@@ -624,7 +624,7 @@ function Judgements({ detail }: { detail: Detail }) {
                     const scales = Object.hasOwn(page.scales, criterion) ? page.scales[criterion] : []
                     const scale = scales?.find((each) => each.point === rating.scale_point)
                     const kind = words.raterKinds[rating.rater_kind] ?? rating.rater_kind
-                    return `${rating.scale_point ?? '–'}${scale ? ` ${scale.label}` : ''} (${words.rater(kind, rating.rater, rating.reading)})`
+                    return `${rating.scale_point ?? '–'}${scale ? ` ${scale.label}` : ''} (${words.rater(kind, rating.rater, rating.reading, rating.is_chosen)})`
                   })
                   .join('; ')}
               </li>

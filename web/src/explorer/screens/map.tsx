@@ -57,7 +57,7 @@ const title = (name: string): string => name.replaceAll('_', ' ')
 /** Returns whose answers the cells of the verdict are, and where their rates come from; null for other metrics. */
 export function noteOf(metric: number): string | null {
   const populations = page.releasedOn.map((name) => texts.overview.populations[name] ?? name)
-  return isVerdict(metric) ? words.ofVerdict(page.live.join(', '), populations.join(', ')) : null
+  return isVerdict(metric) ? words.ofVerdict(page.live.filter((name) => name !== 'unnamed').join(', '), populations.join(', ')) : null
 }
 
 /** One metric by the segments of two dimensions; rows and columns without a cell are left out. */
@@ -73,7 +73,7 @@ export function PairGrid({ metric, first, second }: { metric: number; first: num
   const heat = toHeat(indices, (index) => describe(index, name))
   return (
     <Grid
-      caption={`${name}: ${words.value(valueOf(indices[0]!).isRate)}`}
+      caption={isVerdict(metric) ? words.value(true) : `${name}: ${words.value(valueOf(indices[0]!).isRate)}`}
       corner={`${title(one.name)} \\ ${title(other.name)}`}
       columns={columns.map((b) => other.segments[b]!)}
       rows={rows.map((a) => ({ name: one.segments[a]!, cells: columns.map((b) => heat.get(place(a, b))) }))}

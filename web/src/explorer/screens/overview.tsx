@@ -1,15 +1,15 @@
 // The first screen: the verdict, what stops it, what was found, where it fails, and how versions and weeks compare.
 import { isVerdict, page } from '../data'
 import { loadCells, pairs } from '../cells'
-import { formatCount, formatInterval, formatPercent } from '../format'
-import { Loading, Name, Section, Weeks, useReady } from '../parts'
+import { formatCount, formatInterval, formatPercent, inWords } from '../format'
+import { Loading, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import { texts } from '../texts'
-import type { Gate } from '../types'
+import type { Comparison, Gate } from '../types'
 import { MapLegend, noteOf, PairGrid } from './map'
 import { loadWeeks, pointsOf } from '../series'
 import { State, stateOfSeries } from './drift'
-import { changeOf } from './versions'
+import { changeOf, measurementOf } from './versions'
 
 const words = texts.overview
 
@@ -39,6 +39,7 @@ export function Overview() {
             <p>{page.withoutFindings}</p>
           )}
           <Rates />
+          <p class="quiet">{words.brackets(`${Number((100 * page.confidence).toPrecision(3))} %`)}</p>
           {page.costs.length > 0 && (
             <details>
               <summary>{words.costs}</summary>
@@ -137,8 +138,8 @@ function Gates({ gates }: { gates: Gate[] }) {
       <tbody>
         {gates.map((gate) => (
           <tr key={gate.gate_name}>
-            <th scope="row">
-              <Name>{gate.gate_name}</Name> {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
+            <th scope="row" title={gate.gate_name}>
+              {inWords(gate.gate_name)} {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
             </th>
             <td>
               <span class={`state ${gate.verdict}`}>{gate.verdict.replaceAll('_', ' ')}</span>
@@ -155,7 +156,7 @@ function Where() {
   const [pair] = pairs()
   if (!pair) return null
   return (
-    <Section title={words.cells} note={noteOf(page.mainMetric) ?? words.cellsNote(page.metrics[page.mainMetric]!.name)}>
+    <Section title={words.cells} note={noteOf(page.mainMetric) ?? words.cellsNote(inWords(page.metrics[page.mainMetric]!.name))}>
       <PairGrid metric={page.mainMetric} first={pair[0]} second={pair[1]} />
       <MapLegend />
     </Section>
@@ -166,47 +167,64 @@ function Where() {
 function VersionTable() {
   const tested = page.comparisons.filter(({ verdict }) => verdict !== 'not_evaluated')
   if (!tested.length) return null
-  const name = ([application, version]: [number, number]) =>
-    page.applications.length > 1 ? `${page.applications[application]} ${page.versions[version]}` : page.versions[version]!
-  // the verdict first
-  const shown = [...tested].sort((a, b) => Number(isVerdict(b.metric)) - Number(isVerdict(a.metric)))
+  const first = tested.find(({ metric }) => isVerdict(metric)) ?? tested[0]!
+  // what readers must see: the verdict, and scores that changed
+  const isChanged = (found: Comparison) => found === first || found.verdict === 'better' || found.verdict === 'worse'
+  const [changed, others] = [tested.filter(isChanged), tested.filter((found) => !isChanged(found))]
+  changed.sort((a, b) => Number(b === first) - Number(a === first))
   return (
-    <Section title={words.versions} note={words.versionsNote(name(shown[0]!.candidate), name(shown[0]!.baseline))}>
-      <div class="wide" tabIndex={0} role="region" aria-label={words.versions}>
-        <table class="table">
-          <thead>
-            <tr>
-              {words.versionColumns.map((column, index) => (
-                <th scope="col" key={column} class={index ? 'number' : ''}>
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((found, index) => {
-              const { before, after, change, interval } = changeOf(found)
-              const metric = page.metrics[found.metric]!.name
-              return (
-                <tr key={index} title={texts.versions.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement]}>
-                  <th scope="row">
-                    <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: name(found.candidate) } : {}) }))}>
-                      <Name>{metric}</Name>
-                    </a>
-                    <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
-                  </th>
-                  <td class="number">{before}</td>
-                  <td class="number">{after}</td>
-                  <td class="number">
-                    {change} <span class="quiet">{interval}</span>
-                  </td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </div>
+    <Section title={words.versions} note={words.versionsNote(nameOf(first.candidate), nameOf(first.baseline))}>
+      <Comparisons shown={changed} />
+      {others.length > 0 && (
+        <details>
+          <summary>{words.versionsOthers(others.length)}</summary>
+          <Comparisons shown={others} />
+        </details>
+      )}
     </Section>
+  )
+}
+
+const nameOf = ([application, version]: [number, number]): string =>
+  page.applications.length > 1 ? `${page.applications[application]} ${page.versions[version]}` : page.versions[version]!
+
+function Comparisons({ shown }: { shown: Comparison[] }) {
+  return (
+    <div class="wide" tabIndex={0} role="region" aria-label={words.versions}>
+      <table class="table">
+        <thead>
+          <tr>
+            {words.versionColumns.map((column, index) => (
+              <th scope="col" key={column} class={index ? 'number' : ''}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((found, index) => {
+            const { before, after, change, interval } = changeOf(found)
+            const metric = page.metrics[found.metric]!.name
+            return (
+              <tr key={index}>
+                <th scope="row">
+                  <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: nameOf(found.candidate) } : {}) }))}>
+                    {isVerdict(found.metric) ? words.shareFailing : inWords(metric)}
+                  </a>
+                  {!isVerdict(found.metric) && `, ${measurementOf(found)}`}
+                  <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
+                </th>
+                <td class="number">{before}</td>
+                <td class="number">{after}</td>
+                <td class="number">
+                  {change} <span class="quiet">{interval}</span>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
@@ -227,7 +245,7 @@ function WeekSeries() {
           return (
             <figure key={name}>
               <figcaption>
-                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{isVerdict(metric) ? words.shareFailing : name}</a>{' '}
+                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{isVerdict(metric) ? words.shareFailing : inWords(name)}</a>{' '}
                 <State state={state} />
               </figcaption>
               <Weeks points={points} label={`${name}: ${words.weeksNote}`} isRate={isVerdict(metric)} />

@@ -103,6 +103,10 @@ export function changeOf(found: Comparison): { before: string; after: string; ch
   return { before: show(found.before), after: show(found.after), change: `${showChange(change)}${isMean ? '' : ' points'}`, interval }
 }
 
+/** Returns what was compared: a share that fails is one of verdicts, and a score lies beyond its threshold. */
+export const measurementOf = (found: Comparison): string =>
+  isVerdict(found.metric) ? texts.overview.shareFailing : (words.measurement[found.measurement] ?? found.measurement)
+
 /** What the build says of the two versions: its tested difference, never one of this page. */
 function Verdict({ found }: { found: Comparison }) {
   const { before, after, change, interval } = changeOf(found)
@@ -110,7 +114,7 @@ function Verdict({ found }: { found: Comparison }) {
     <span>
       {words.summary(formatCount(found.countPairs ?? 0))}{' '}
       {found.regressions !== null && words.flips(formatCount(found.regressions), formatCount(found.improvements ?? 0))}{' '}
-      {found.before !== null && words.values(words.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement] ?? found.measurement, before, after, `${change} ${interval}`)}{' '}
+      {found.before !== null && words.values(measurementOf(found), before, after, `${change} ${interval}`)}{' '}
       <span class={`state ${found.verdict}`}>{words.verdicts[found.verdict] ?? found.verdict}</span>
     </span>
   )
