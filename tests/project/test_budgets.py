@@ -18,7 +18,7 @@ BUDGETS = {
     "lines of YAML of models": (9_953, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (44_766, 45_000),
+    "lines of the package": (44_759, 45_000),
     "lines of tests": (34_955, 28_000),
     "lines of benchmarks": (8_814, 9_000),
 }

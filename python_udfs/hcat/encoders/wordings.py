@@ -46,23 +46,13 @@ def hash_wording(sentence: str) -> tuple[npt.NDArray[np.int64], ...]:
     words = ["^", *("0" if word[0].isdigit() else word for word in found), "$"]
     grams = set().union(*map(_hash_word, words), *map(_hash_pair, words, words[1:]))
     read = [_classify(word) for word in found]
-    count_words, count_others = min(len(words) // 2, _LONG), min(read.count(""), _LONG)
-    return _sort(grams), _hash_orders(tuple(filter(None, read)), count_words, count_others)
-
-
-def _sort(buckets: set[int]) -> npt.NDArray[np.int64]:
-    return np.sort(np.fromiter(buckets, np.int64, len(buckets)))
-
-
-@lru_cache(maxsize=1 << 14)
-def _hash_orders(read: tuple[str, ...], count_words: int, count_others: int) -> npt.NDArray[np.int64]:
-    """Return the buckets of the order of the classes of a sentence, and of its length."""
-    classes = ["^", *read, "$"]
+    classes = ["^", *filter(None, read), "$"]
     orders = {f"k{name}" for name in classes}
     for place, name in enumerate(classes):
         orders.update(f"k{' '.join(classes[place : place + size])}" for size in (2, 3))
         orders.update(f"j{name} {later}" for later in classes[place + 1 : place + _REACH])
-    return _sort(_place(orders | {f"n{count_words}", f"u{count_others}"}))
+    orders |= {f"n{min(len(words) // 2, _LONG)}", f"u{min(read.count(''), _LONG)}"}
+    return tuple(np.sort(np.fromiter(buckets, np.int64, len(buckets))) for buckets in (grams, _place(orders)))
 
 
 def _place(grams: Iterable[str]) -> set[int]:

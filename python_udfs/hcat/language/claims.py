@@ -70,11 +70,7 @@ def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: f
 
 
 def read_talk(sentence: str, talk: float = 0.0) -> Talk:
-    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question, and unless of which topic.
-
-    ``talk`` is the probability of the head of wordings that the sentence is about the talk; it never outweighs a word
-    of the matter.
-    """
+    """Return whether a sentence claims nothing; the probability ``talk`` of the head outweighs no word of a topic."""
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
         return Talk(not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None)
@@ -86,9 +82,8 @@ def read_talk(sentence: str, talk: float = 0.0) -> Talk:
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
     disclaimed = _DISCLAIMS.search(sentence)
     unless = [frozenset(map(stem_word, _WORD.findall(disclaimed.group().lower())))] if disclaimed else []
-    folded_words = [word.lower() for word in words]
-    stems = frozenset([stem_word(word) for word in folded_words if word not in _SAYS_NOTHING])
-    if _is_about_the_talk(words, folded_words, stems, talk):
+    stems = frozenset([stem_word(word.lower()) for word in words if word.lower() not in _SAYS_NOTHING])
+    if _is_about_the_talk(words, stems, talk):
         unless.append(stems - _OF_NO_MATTER)
     return Talk(is_known, tuple(unless))
 
@@ -98,8 +93,9 @@ def is_bare_polarity(sentence: str) -> bool:
     return _POLARITY.fullmatch(sentence) is not None
 
 
-def _is_about_the_talk(words: list[str], folded: list[str], stems: AbstractSet[str], talk: float) -> bool:
+def _is_about_the_talk(words: list[str], stems: AbstractSet[str], talk: float) -> bool:
     """Return whether the words are words of talking; a topic may have some of them as words of the matter."""
+    folded = [word.lower() for word in words]
     if not _FORMS["third_person"].isdisjoint(folded):
         return False
     unknown = stems - _KNOWN

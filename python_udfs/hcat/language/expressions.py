@@ -30,8 +30,5 @@ def read_expressions(path: Path, known: Mapping[str, str] | None = None) -> Any:
 
 
 def fold_case(text: str) -> str:
-    """Return a text of the same length on which a pattern in lower case finds what it finds where case is ignored.
-
-    Patterns that ignore case take several times as long, because they compare every letter in both of its forms.
-    """
+    """Return a text on which a pattern in lower case finds what it would find, far more slowly, ignoring case."""
     return (text if text.isascii() else text.translate(_LIKE_ASCII)).lower()

@@ -144,16 +144,12 @@ class SupportMeasure:
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`)."""
-        names = ("interaction_id", "input_key", *SUPPORT_LISTS)
-        interaction_ids, input_keys, queries, answers, contexts, statements = (
-            batch.column(name).to_pylist() for name in names
-        )
+        columns = [batch.column(name).to_pylist() for name in ("interaction_id", "input_key", *SUPPORT_LISTS)]
+        queries, answers, contexts, statements = columns[2:]
         sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
         rows: list[tuple[Any, ...]] = []
-        for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
-            interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
-        ):
+        for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(*columns, strict=True):
             if not answer_ids or not context_ids:
                 continue
             asked = [sources[text_id] for text_id in query_ids or []]
@@ -170,7 +166,9 @@ class SupportMeasure:
                 support = measure_support(answer.features, evidence, aligned.starts)
                 is_talk = answer.talk.claims_nothing(evidence.words)
                 displacement = find_displaced(answer.placed, places)
-                is_faulty = support.unsupported or displacement.displaced
+                fault = None
+                if support.unsupported or displacement.displaced:
+                    fault = name_fault(answer.features, evidence, displacement.displaced, aligned.starts)
                 rows.append(
                     (
                         interaction_id,
@@ -180,9 +178,7 @@ class SupportMeasure:
                         [*find_contradictions(answer.text, records), *aligned.contradicted],
                         list(displacement.displaced),
                         list(aligned.computed),
-                        name_fault(answer.features, evidence, displacement.displaced, aligned.starts)
-                        if is_faulty
-                        else None,
+                        fault,
                         index,
                         support.count_words,
                         support.count_words_supported,

@@ -10,8 +10,7 @@ from hcat.engine.columns import schema
 from hcat.metrics.texts import to_batch
 
 COPIED_SCHEMA: Final = schema(
-    "string: interaction_id input_key copied_text",
-    "int32: count_copied_words count_answer_words",
+    "string: interaction_id input_key copied_text", "int32: count_copied_words count_answer_words"
 )
 
 COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")
@@ -70,25 +69,28 @@ class WordAutomaton:
 
     def longest_run(self, words: Iterable[str]) -> Run:
         """Return the longest run of the automaton's text that ``words`` also hold, the first among equals."""
-        state, length, best = 0, 0, Run(0, 0)
+        state = length = best_start = best_length = 0
         for word in words:
-            while state and word not in self._next[state]:
+            following = self._next[state].get(word)
+            while following is None and state:
                 state = self._link[state]
                 length = self._length[state]
-            if word in self._next[state]:
-                state = self._next[state][word]
-                length += 1
-                start = self._end[state] - length + 1
-                if length > best.length or (length == best.length and start < best.start):
-                    best = Run(start, length)
-        return best
+                following = self._next[state].get(word)
+            if following is None:
+                continue
+            state = following
+            length += 1
+            start = self._end[state] - length + 1
+            if length > best_length or (length == best_length and start < best_start):
+                best_start, best_length = start, length
+        return Run(best_start, best_length)
 
 
 def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
     """Return the longest copied run, its number of words, and the number of words of the answer."""
     found = list(_WORD.finditer(answer))
     automaton = WordAutomaton([match.group().lower() for match in found])
-    runs = [automaton.longest_run(word.lower() for word in _WORD.findall(context)) for context in contexts]
+    runs = [automaton.longest_run(map(str.lower, _WORD.findall(context))) for context in contexts]
     best = max(runs, key=lambda run: (run.length, -run.start))
     if best.length == 0:
         return "", 0, len(found)

@@ -159,18 +159,16 @@ class Places:
         cls, sentences: Sequence[Placed], query: Iterable[Placed] = (), answer: Iterable[Placed] | None = None
     ) -> Places:
         """Return the index of context sentences."""
-        asked = None
-        if answer is not None:
-            asked = {key for each in answer if each.mentions for item in each.items for key in item.matches}
-            if not asked:
-                return cls(tuple(sentences))
+        told = sentences if answer is None else [each for each in answer if each.mentions]
+        asked = {key for each in told for item in each.items for key in item.matches}
+        if not asked:
+            return cls(tuple(sentences))
         positions: dict[str, dict[int, list[int]]] = {}
         mentions: dict[tuple[str, str], dict[int, list[int]]] = {}
         for number, sentence in enumerate(sentences):
-            for position, item in enumerate(sentence.items):
-                for key in item.matches:
-                    if asked is None or key in asked:
-                        positions.setdefault(key, {}).setdefault(number, []).append(position)
+            items = enumerate(sentence.items)
+            for key, position in [(key, place) for place, item in items for key in item.matches if key in asked]:
+                positions.setdefault(key, {}).setdefault(number, []).append(position)
             for position in sentence.mentions:
                 item = sentence.items[position]
                 mentions.setdefault((item.group, item.kind), {}).setdefault(number, []).append(position)
@@ -188,8 +186,13 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
         return Displacement(0.0, 0.0, ())
     located = [_locate(item, places) for item in sentence.items]
     candidates = _sentences_worth_a_look(located, len(places.sentences))
-    for index in sentence.mentions:
-        item = sentence.items[index]
+    mentioned = [sentence.items[place] for place in sentence.mentions]
+    said = _Said(
+        keys={key for item in mentioned for key in item.keys},
+        parts={part for item in mentioned for part in item.parts},
+        words={key for item in sentence.items for key in item.matches},
+    )
+    for index, item in zip(sentence.mentions, mentioned, strict=True):
         if item.kind == WEEKDAY or not places.columns.isdisjoint(item.keys):
             continue
         own = _find_sentences(item, places)
@@ -197,7 +200,7 @@ def find_displaced(sentence: Placed, places: Places) -> Displacement:
         if not own and (places.known.isdisjoint(item.matches) or not places.words.isdisjoint(item.keys)):
             continue
         neighbours, coverage = _weigh_neighbours(index, located, len(places.sentences))
-        best_own, best_rival, rival = _compare(item, own, neighbours, candidates, places, sentence)
+        best_own, best_rival, rival = _compare(item, own, neighbours, candidates, places, said)
         displacement = (
             coverage * (best_rival - best_own)
             - FREQUENCY_DISCOUNT * (math.log1p(len(own)) - 1)
@@ -217,15 +220,6 @@ class _Said(NamedTuple):
     keys: set[str]
     parts: set[str]
     words: set[str]
-
-    @classmethod
-    def from_sentence(cls, sentence: Placed) -> _Said:
-        mentions = [sentence.items[place] for place in sentence.mentions]
-        return cls(
-            keys={key for item in mentions for key in item.keys},
-            parts={part for item in mentions for part in item.parts},
-            words={key for item in sentence.items for key in item.matches},
-        )
 
 
 def _locate(item: _Item, places: Places) -> tuple[float, Where]:
@@ -292,16 +286,12 @@ def _find_sentences(item: _Item, places: Places) -> set[int]:
 
 
 def _compare(
-    item: _Item, own: set[int], neighbours: Neighbours, candidates: set[int], places: Places, sentence: Placed
+    item: _Item, own: set[int], neighbours: Neighbours, candidates: set[int], places: Places, said: _Said
 ) -> tuple[float, float, str]:
-    """Return the best fit of the mention itself, the best fit of a rival, and the rival (empty if there is none).
-
-    A rival that fits no better than the mention itself may be left out.
-    """
+    """Return the best fit of the mention itself, that of a rival that fits better, if any, and this rival."""
     is_in_record = any(places.sentences[number].is_field for number in own)
     best_own = best_rival = 0.0
     rival = ""
-    said: _Said | None = None
     for number in own.intersection(candidates):
         there = places.sentences[number]
         beside, _ = _look_around(neighbours, number)
@@ -313,7 +303,6 @@ def _compare(
         if most <= best_own or most <= best_rival or number not in candidates:
             continue
         there = places.sentences[number]
-        said = said or _Said.from_sentence(sentence)
         are_both_fields = is_in_record and there.is_field
         for position in positions:
             other = there.items[position]

@@ -21,8 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from hcat.language.expressions import read_expressions
 from hcat.language.given_names import word_set
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import stem_word
@@ -35,71 +37,25 @@ _VALUES: Final = {"yes": "yes", "no": "no", "unknown": "unknown", "free": "yes",
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
 
-# Words of a name that only say that something is so.
-_NAME_FILLERS = word_set(
-    "accept accepts allow allowed allows are available can does for good has have is offers of the with"
-)
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_NAME_FILLERS, _NEGATORS, _VERBS = (word_set(_WRITTEN[name]) for name in ("name_fillers", "negators", "verbs"))
 # Other words for the group of a flag.
 _GROUP_NAMES = {
     "ambience": ("ambiance", "atmosphere", "vibe", "setting", "feel"),
     "ambiance": ("ambience", "atmosphere"),
 }
-
-_NEGATORS = word_set(
-    "no not without nor neither never none lack lacks lacking cannot rather except excluding exclude excludes"
-)
-# Verbs that begin a new statement: "does not take cards and has parking" denies only the cards.
-_VERBS = word_set("""
-accept accepts allow allows are boasts feature features has have include includes is offer offers provide
-provides serve serves take takes was were
-""")
 # "Does not take cards or have parking" denies both.
 _KEEP_DENIAL = frozenset(("or", "nor"))
 _JOINS = frozenset(("and", "or", "nor"))
-_CLAUSE = re.compile(r"[;:.!?()]|\b(?:but|however|although|though|while|whereas|yet)\b", re.IGNORECASE)
-_BETWEEN = (
-    r"(?:,?\s+(?!(?:but|while|it|they|there|is|are|was|were|has|have|offer\w*|provide\w*|does|do)\b)[\w']+){0,8}?"
+_CLAUSE, _DENIED_BEHIND, _AFFIRMED_BEHIND, _UNSAID, _OTHER_HOURS = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("clause", "denied_behind", "affirmed_behind", "unsaid", "other_hours")
 )
-_DENIED_BEHIND = re.compile(
-    rf"{_BETWEEN}\s+(?:(?:is|are|was|were) (?:not|neither|unavailable)|isn't|aren't|not (?:available|offered|provided|"
-    r"allowed|accepted|possible|included)|unavailable)\b|\s*[:-]\s*(?:no|not|none)\b",
-    re.IGNORECASE,
+_SPAN_OF_DAYS, _SPAN_OF_TIMES, _CLOCK_PARTS, _RECORD_HOURS, _WHOLE_CLOCK, _IS_CLOCK = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("span_of_days", "span_of_times", "clock_parts", "record_hours", "whole_clock", "is_clock")
 )
-_AFFIRMED_BEHIND = re.compile(
-    rf"{_BETWEEN}\s+(?:is|are) (?:also |still )?(?:available|offered|provided|allowed|accepted|possible)\b",
-    re.IGNORECASE,
-)
-_UNSAID = re.compile(
-    r"\b(?:unknown|unclear|unspecified|not (?:specified|mentioned|stated|known|indicated|provided|clear)|"
-    r"no (?:\w+ )?(?:mention|information|details|data)|"
-    r"not (?:\w+ )?(?:specify|mention|indicate|state|have (?:a )?specific|provide (?:any )?(?:specific|information)))",
-    re.IGNORECASE,
-)
-
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues?|wed|thur?s?|fri|sat|sun)\b\.?"
-_SPAN_OF_DAYS = re.compile(
-    rf"\b(?P<first>{_DAY})\s*(?:-|\u2013|\u2014|to|through|thru|until|till)\s*(?P<last>{_DAY})"
-    r"|\b(?P<every>every ?day|daily|seven days|7 days|all week|each day)\b"
-    r"|\b(?P<work>weekdays?)\b|\b(?P<end>weekends?)\b"
-    rf"|\b(?P<one>{_DAY})",
-    re.IGNORECASE,
-)
-_CLOCK = r"(?:\d{1,2}(?:[:.]\d{2})?\s*(?:[ap]\.?\s?m\b\.?)?|noon|midnight)"
-_SPAN_OF_TIMES = re.compile(
-    rf"(?<![\d:.$])(?P<open>{_CLOCK})\s*(?:-|\u2013|\u2014|to|until|till|through|and)\s*(?P<close>{_CLOCK})(?![\d:%])",
-    re.IGNORECASE,
-)
-_CLOCK_PARTS = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>[ap])?", re.IGNORECASE)
-_RECORD_HOURS = re.compile(
-    rf"\b(?P<day>{'|'.join(_DAYS)}):? (?P<open>\d{{1,2}}:\d\d)\s?[-\u2013]\s?(?P<close>\d{{1,2}}:\d\d)", re.IGNORECASE
-)
-_WHOLE_CLOCK = re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2}\s?[ap]\.?\s?m\b|\b(?:noon|midnight)\b", re.IGNORECASE)
-_IS_CLOCK = re.compile(r":\d\d|[ap]\.?\s?m\b|noon|midnight", re.IGNORECASE)
-# Hours of something else, or exceptions that a rule cannot read.
-_OTHER_HOURS = re.compile(
-    r"\b(?:happy|except\w*|closed|exten\w+|shorter|longer|later|earlier|varying|vary|varies)\b", re.I
-)
 _HOURS_OF_HALF = 12
 _MINUTES = 60
 

@@ -49,10 +49,7 @@ READ_BY_HEAD: Final = "read_by_head"
 
 
 class RefusalPattern(NamedTuple):
-    """One pattern: its name, the kind of sentence that it marks (declines, unavailable, deflects), its expression.
-
-    The expression runs on text in lower case (:func:`hcat.language.expressions.fold_case`).
-    """
+    """A pattern: its name, its kind (declines, unavailable, deflects), and its expression on text in lower case."""
 
     name: str
     kind: str

@@ -277,27 +277,7 @@ def find_references(text: str) -> Iterator[Span]:
             yield Span(*match.span(1), "reference", "cue")
 
 
-_AMOUNT = (
-    r"(?:[$\u20ac\u00a3\u00a5] ?[0-9][0-9,. ]{0,14}[0-9]|[$\u20ac\u00a3\u00a5] ?[0-9]|"
-    r"(?:usd|eur|gbp|chf) ?[0-9][0-9,.]{0,14}|[0-9][0-9,.]{0,14} ?(?:usd|eur|gbp|chf|euros?|dollars|pounds))\b"
-)
-_OWNER = r"(?:your|his|her|their|my|the customer's|the client's|the account holder's|[^\W\d_][\w-]{1,20}'s)"
-_OWNED = re.compile(
-    rf"\b{_OWNER} (?:[\w-]{{1,20}} ){{0,3}}?(?:balance|transactions?|payments?|withdrawals?|deposits?|transfers?|"
-    r"purchases?|direct debits?|standing orders?|salary|overdraft|statement|account)\b"
-    rf"[^.?!;\n]{{0,60}}? (?:is|was|were|of|for|at|stands? at|shows?|has|totall?ing|"
-    rf"by)(?: \w{{1,12}}){{0,3}}? ?({_AMOUNT})",
-    re.IGNORECASE,
-)
-_MOVED = re.compile(
-    r"\b(?:you|he|she|they|the customer|the client|the account holder) (?:have |has |had |just |recently |already )?"
-    r"(?:paid|spent|withdrew|withdrawn|transferred|deposited|received|sent|owe[sd]?|earned|borrowed|were charged|"
-    r"was charged|"
-    rf"were paid|was paid)(?: \w{{1,12}}){{0,2}}? ?({_AMOUNT})",
-    re.IGNORECASE,
-)
-
-
+_OWNED, _MOVED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("owned", "moved"))
 _OWNED_CUE = re.compile(r"(?:your|his|her|their|my|'s) ")
 _MOVED_CUE = re.compile(r"paid|spent|withdr|transferred|deposited|received|sent|owe|earned|borrowed|charged")
 _MONEY: Final = ("$", "\u20ac", "\u00a3", "\u00a5", "usd", "eur", "gbp", "chf", "dollars", "pounds")
