@@ -9,11 +9,11 @@ import re
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import yaml
 
 from hcat.encoders.classifier_heads import load_card
@@ -40,14 +40,11 @@ class Wording(NamedTuple):
     referral: float
 
 
-def hash_wording(sentence: str) -> tuple[list[int], ...]:
+def hash_wording(sentence: str) -> tuple[npt.NDArray[np.int64], ...]:
     """Return the buckets of a sentence's words, pairs and groups of letters, and those of the order of its classes."""
     found = _WORD.findall(sentence.lower().replace("\u2019", "'"))
     words = ["^", *("0" if word[0].isdigit() else word for word in found), "$"]
-    openings = [word[:_OPENING] for word in words]
-    pairs = [f"{first} {second}" for first, second in pairwise(words)]
-    pairs += [f"P{first} {second}" for first, second in pairwise(openings)]
-    grams = _place(pairs).union(*map(_hash_word, words))
+    grams = set().union(*map(_hash_word, words), *map(_hash_pair, words, words[1:]))
     read = [_classify(word) for word in found]
     classes = ["^", *filter(None, read), "$"]
     orders = {f"k{name}" for name in classes}
@@ -55,7 +52,7 @@ def hash_wording(sentence: str) -> tuple[list[int], ...]:
         orders.update(f"k{' '.join(classes[place : place + size])}" for size in (2, 3))
         orders.update(f"j{name} {later}" for later in classes[place + 1 : place + _REACH])
     orders |= {f"n{min(len(words) // 2, _LONG)}", f"u{min(read.count(''), _LONG)}"}
-    return sorted(grams), sorted(_place(orders))
+    return tuple(np.sort(np.fromiter(buckets, np.int64, len(buckets))) for buckets in (grams, _place(orders)))
 
 
 def _place(grams: Iterable[str]) -> set[int]:
@@ -71,6 +68,12 @@ def _hash_word(word: str) -> set[int]:
 
 
 @lru_cache(maxsize=1 << 14)
+def _hash_pair(first: str, second: str) -> set[int]:
+    """Return the buckets of two words side by side, and of their openings."""
+    return _place([f"{first} {second}", f"P{first[:_OPENING]} {second[:_OPENING]}"])
+
+
+@lru_cache(maxsize=1 << 14)
 def _classify(word: str) -> str:
     """Return the class of a word by its longest entry, or nothing."""
     starts = (f"{word[:size]}*" for size in range(len(word), 2, -1))
@@ -81,7 +84,10 @@ def _classify(word: str) -> str:
 def read_wording(sentence: str) -> Wording:
     """Return what a sentence does, each as a probability."""
     _, _, weights = load_card(NAME)
-    parts = [weights[part].sum(axis=0, dtype=np.float64) / np.sqrt(len(part)) for part in hash_wording(sentence)]
-    scores = np.sum([*parts, weights[BUCKETS]], axis=0)
+    grams, orders = (
+        np.add.reduce(weights.take(part, axis=0), axis=0, dtype=np.float64) / np.sqrt(len(part))
+        for part in hash_wording(sentence)
+    )
+    scores = grams + orders + weights[BUCKETS]
     shares = np.exp(scores - scores.max())
     return Wording(*(shares / shares.sum()).tolist())

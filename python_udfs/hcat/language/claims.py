@@ -9,7 +9,7 @@ are unknown, the head of wordings decides, under the same condition.
 import re
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -33,6 +33,7 @@ _WORDS = yaml.safe_load(Path(__file__).with_name("talk.yml").read_text(encoding=
 _STEMS = {name: frozenset(map(stem_word, words.split())) for name, words in _WORDS["stems"].items()}
 _FORMS = {name: frozenset(words.split()) for name, words in _WORDS["forms"].items()}
 _WISHES = _STEMS["wishes"]
+_SAYS_NOTHING = STOP_WORDS | _FORMS["speakers"]
 #: A sentence about the talk has one of these.
 _TALK = _WISHES | _STEMS["talk"]
 _OF_NO_MATTER = _TALK | _STEMS["plain"]
@@ -43,24 +44,39 @@ _DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED = (
 )
 
 
-def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
-    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems.
+class Talk(NamedTuple):
+    """Whether a sentence claims nothing: for sure, or if the topic has no stem of one of the sets."""
 
-    ``talk`` is the probability of the head of wordings that the sentence is about the talk; it never outweighs a word
-    of the matter.
-    """
+    is_sure: bool
+    unless: tuple[frozenset[str], ...] = ()
+
+    def claims_nothing(self, topic: AbstractSet[str]) -> bool:
+        """Return whether the sentence claims nothing where the topic has these stems."""
+        return self.is_sure or any(topic.isdisjoint(stems) for stems in self.unless)
+
+
+def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
+    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems."""
+    return read_talk(sentence, talk).claims_nothing(topic)
+
+
+def read_talk(sentence: str, talk: float = 0.0) -> Talk:
+    """Return whether a sentence claims nothing; the probability ``talk`` of the head outweighs no word of a topic."""
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
-        return not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None
+        return Talk(not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None)
     folded = sentence.strip().rstrip("*_\"')]\u201d ")
     if _DIGIT.search(sentence) or len(words) > MAXIMUM_WORDS or _SETTLES.match(sentence) or ":" in folded[:-1]:
-        return False
+        return Talk(False)
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
     disclaimed = _DISCLAIMS.search(sentence)
-    is_known |= disclaimed is not None and topic.isdisjoint(map(stem_word, _WORD.findall(disclaimed.group().lower())))
-    return is_known or _is_about_the_talk(words, topic, talk)
+    unless = [frozenset(map(stem_word, _WORD.findall(disclaimed.group().lower())))] if disclaimed else []
+    stems = frozenset([stem_word(word.lower()) for word in words if word.lower() not in _SAYS_NOTHING])
+    if _is_about_the_talk(words, stems, talk):
+        unless.append(stems - _OF_NO_MATTER)
+    return Talk(is_known, tuple(unless))
 
 
 def is_bare_polarity(sentence: str) -> bool:
@@ -68,18 +84,15 @@ def is_bare_polarity(sentence: str) -> bool:
     return _POLARITY.fullmatch(sentence) is not None
 
 
-def _is_about_the_talk(words: list[str], topic: AbstractSet[str], talk: float) -> bool:
-    """Return whether the words are words of talking, and none is a word of the matter."""
+def _is_about_the_talk(words: list[str], stems: AbstractSet[str], talk: float) -> bool:
+    """Return whether the words are words of talking; a topic may have some of them as words of the matter."""
     folded = [word.lower() for word in words]
     if not _FORMS["third_person"].isdisjoint(folded):
         return False
-    stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _FORMS["speakers"]}
     unknown = stems - _KNOWN
     names = {
         stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _FORMS["speakers"]
     }
-    if not (stems - _OF_NO_MATTER).isdisjoint(topic):
-        return False
     # "Four or more." answers how many
     counts = any(NUMBER_WORDS.get(word, 0) > 1 for word in folded)
     if not counts and talk >= LEAST_TALK:

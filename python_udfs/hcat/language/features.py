@@ -13,14 +13,7 @@ from hcat.language.amounts import (
     offer_single_measures,
     read_signs_and_measures,
 )
-from hcat.language.dates import (
-    MONTH_CUES,
-    PERIOD_CUES,
-    find_month_dates,
-    find_numeric_dates,
-    find_periods,
-    find_times,
-)
+from hcat.language.dates import MONTH_CUES, PERIOD_CUES, find_month_dates, find_numeric_dates, find_periods, find_times
 from hcat.language.mentions import DIGIT, Mention, Scan, claim
 from hcat.language.names import (
     STATE_CUES,

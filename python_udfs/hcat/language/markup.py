@@ -10,15 +10,15 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from hcat.language.expressions import read_expressions
+from hcat.language.expressions import fold_case, read_expressions
 
 BLANK: Final = "\u2060"
 """WORD JOINER: invisible, no white space, and neither the end nor the start of a sentence."""
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_CUE, _POINTING, _BESIDE, _INSIDE, _MENTIONED, _BRACKETED = (
-    re.compile(_WRITTEN[name], re.IGNORECASE)
-    for name in ("cue", "pointing", "beside", "inside", "mentioned", "bracketed")
+_SIGNS, _CUE, _MENTIONED = (re.compile(_WRITTEN[name]) for name in ("signs", "cue", "mentioned"))
+_POINTING, _BESIDE, _INSIDE, _BRACKETED = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("pointing", "beside", "inside", "bracketed")
 )
 _BLOCK_TAG, _ROW, _CELL_TAG = (
     re.compile(_WRITTEN[name], re.IGNORECASE | re.DOTALL) for name in ("block_tag", "row", "cell_tag")
@@ -52,7 +52,7 @@ _LIGATURES = {
 
 def blank_markup(text: str) -> str:
     """Return the text with each character of markup blanked; it has the same length."""
-    if not _CUE.search(text):
+    if not _SIGNS.search(text) and not _CUE.search(fold_case(text)):
         return text
     text = _NOTES.sub(_blank, text)
     text = _HEADING.sub(lambda match: f"{match[1]}:".rjust(len(match.group()), BLANK), text)
@@ -78,7 +78,9 @@ def find_citations(text: str) -> list[str]:
     """Return what the citation markers of a text point to: ranks as digits, and names of files in lower case."""
     if not _CITES.search(text):
         return []
-    markers = [match.group() for pattern in (_CITING_TAG, _RAISED, _MENTIONED) for match in pattern.finditer(text)]
+    markers = [match.group() for match in _MENTIONED.finditer(fold_case(text))]
+    marks = (_CITING_TAG,) if text.isascii() else (_CITING_TAG, _RAISED)
+    markers += [match.group() for pattern in marks for match in pattern.finditer(text)]
     brackets = [match for match in _BRACKETED.finditer(text) if _blank_citation(match) != match.group()]
     markers += [match["inside"] or match.group()[1:-1] for match in brackets]
     found: set[str] = set()

@@ -41,6 +41,7 @@ _NAMES = {
 } | {"HOUR": r"(?:\d{1,2}|" + "|".join(_HOURS) + r")\b", "SUM": _WORDS["sum"]}
 _WORD = re.compile(r"[^\W\d_]+")
 _PIECE = re.compile(f"und(?=[zdvfsan][wriüecu])|{_NAMES['MORPHEME']}")
+_COMPOUND = re.compile(f"(?:{_NAMES['MORPHEME']}|und|en|\u00ebn)+")
 _HOUR = re.compile(rf"\b{_NAMES['HOUR']}", re.IGNORECASE)
 _SUM = re.compile(_WORDS["sum"], re.IGNORECASE)
 # "five p.m.", "the first of June", "ten to six" and "Article IV" have no other cue
@@ -82,7 +83,7 @@ def write_spoken(text: str) -> Written | None:
     tokens = _read_tokens(text)
     is_foreign = _is_foreign(tokens)
     has_cue = not tokens.isdisjoint(_SURE_CUES if not is_foreign else _ALL_CUES)
-    if not has_cue and _STARTS.isdisjoint([word[:5] for word in tokens]):
+    if not has_cue and not _has_compound(tokens, is_foreign):
         has_cue = is_foreign or not tokens.isdisjoint(_WEAK) or _SUM.search(text) is not None
         is_short = DIGIT.search(text) is not None and (has_cue or _SHAPES.search(text) is not None)
         if not is_short and not _RARE.search(text):
@@ -99,6 +100,12 @@ def _read_tokens(text: str) -> set[str]:
 
 def _is_foreign(tokens: set[str]) -> bool:
     return not tokens.isdisjoint(_MARKERS) and tokens.isdisjoint(("the", "of", "and", "to"))
+
+
+def _has_compound(tokens: set[str], is_foreign: bool) -> bool:
+    """Return whether a word begins as numerals in one word do; in an English text it has to be one ("unsecured")."""
+    begins = [word for word in tokens if word[:5] in _STARTS]
+    return bool(begins) and (is_foreign or any(map(_COMPOUND.fullmatch, begins)))
 
 
 def _write_thousands(_: str, match: re.Match[str]) -> str | None:

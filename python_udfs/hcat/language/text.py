@@ -81,6 +81,8 @@ _MISSED_END = re.compile(
     r"(?<=[a-z0-9%)][a-z0-9%)][a-z0-9%)])[.!?][\"')\]]*\s+(?=(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra)\.\s+[A-Z])"
     r"|(?<=\d)\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.\s+(?=[A-Z][a-z])"
 )
+# Without this there is no missed end; it is found faster.
+_MISSED_CUE = re.compile(r"[.!?][\"')\]]*\s+(?:Mr|Ms|Dr|Prof|Sr)|\d\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.")
 _INITIAL_END = re.compile(r"(?<![^\s(\"'])[A-Z]\.\Z")
 _GERMAN_DATE = re.compile(rf"(?<=\d\.)\s+(?:{WORD_LISTS['german_months']})\b", re.IGNORECASE)
 _PLAIN_WORD = re.compile(r"[A-Za-z]+")
@@ -286,7 +288,8 @@ def _append_prose(
         breaks.extend(stop.end() for stop in _CASELESS_END.finditer(text, start, end))
     if _POSSIBLE_END.search(shadow, start, end):
         breaks.extend(_find_sentence_starts(shadow, start, end)[1:])
-        breaks.extend(stop.end() for stop in _MISSED_END.finditer(shadow, start, end))
+        if _MISSED_CUE.search(shadow, max(0, start - 1), end):
+            breaks.extend(stop.end() for stop in _MISSED_END.finditer(shadow, start, end))
     if not breaks:
         _append_cut(text, start, end, spans)
         return

@@ -45,6 +45,7 @@ from hcat.language.text import (
     LINE,
     MAXIMUM_SENTENCE_CHARACTERS,
     RULE_LINE,
+    WORD_LISTS,
     WORD_PATTERN,
     clean_text,
     is_table_row,
@@ -95,20 +96,10 @@ _CAMEL = regex.compile(
     rf"(?<=\p{{Ll}})(?=\p{{Lu}})|(?<=\p{{Lu}})(?=\p{{Lu}}(?!s\Z)\p{{Ll}})|{_SPELLINGS.pattern}(*SKIP)(*FAIL)"
 )
 _SEPARATORS = re.compile(r"[_\s]+|(?<=\w)\.(?=\w)|(?<=\w\w)-(?=\w\w)")
-_CONTAINER_WORDS = word_set("""
-attribute attributes content contents data detail details document documents entries entry field fields info
-information item items list meta metadata object payload properties property record records response result results
-row rows value values
-""")
-_TEXT_WORDS = word_set("""
-abstract article body chunk comment comments content contents description document excerpt message paragraph
-passage quote review reviews sentence sentences snippet story summary text texts
-""")
+_CONTAINER_WORDS, _TEXT_WORDS, _TIME_WORDS = (
+    word_set(WORD_LISTS[name]) for name in ("container_words", "text_words", "time_words")
+)
 _NAME_WORDS = frozenset(("name", "title", "label"))
-_TIME_WORDS = word_set("""
-close closed closes closing hour hours open opening opens schedule time times
-mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday
-""")
 # What a list says beside its names, so that its first row is no header.
 _VALUE_WORDS = word_set("closed false free included n/a no none open true unknown unlimited yes")
 _TIMES = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s?[-\u2013]\s?([01]?\d|2[0-4]):([0-5]?\d))?")

@@ -1,5 +1,6 @@
 """Compute the metrics of texts in batches: sentences of passages, support of answers, overlap with a reference."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -7,7 +8,7 @@ import pyarrow as pa
 from hcat.encoders.wordings import read_wording
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
-from hcat.language.claims import claims_nothing, is_bare_polarity
+from hcat.language.claims import Talk, is_bare_polarity, read_talk
 from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
@@ -111,21 +112,27 @@ class _Answer(NamedTuple):
     features: TextFeatures
     placed: Placed
     is_polarity: bool
-    talk: float
+    talk: Talk
     declines: bool
 
 
-def _read_source(text: str) -> _Source:
+@lru_cache(maxsize=1 << 14)
+def _read_text(text: str) -> tuple[TextFeatures, Placed]:
+    """Return the features and places of a text; an answer that copies its source has those of the source."""
     features = extract_features(text)
-    rows = read_rows(text, features)
-    return _Source(Offer.from_features(features), read_fields(text), rows, place_mentions(text, features))
+    return features, place_mentions(text, features)
+
+
+def _read_source(text: str) -> _Source:
+    features, placed = _read_text(text)
+    return _Source(Offer.from_features(features), read_fields(text), read_rows(text, features), placed)
 
 
 def _read_answer(text: str) -> _Answer:
     said = strip_label(text)
-    features = extract_features(said)
-    placed = place_mentions(said, features)
-    return _Answer(text, said, features, placed, is_bare_polarity(text), read_wording(text).talk, only_declines(text))
+    features, placed = _read_text(said)
+    talk = read_talk(text, read_wording(text).talk)
+    return _Answer(text, said, features, placed, is_bare_polarity(text), talk, only_declines(text))
 
 
 class SupportMeasure:
@@ -137,16 +144,12 @@ class SupportMeasure:
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`)."""
-        names = ("interaction_id", "input_key", *SUPPORT_LISTS)
-        interaction_ids, input_keys, queries, answers, contexts, statements = (
-            batch.column(name).to_pylist() for name in names
-        )
+        columns = [batch.column(name).to_pylist() for name in ("interaction_id", "input_key", *SUPPORT_LISTS)]
+        queries, answers, contexts, statements = columns[2:]
         sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
         rows: list[tuple[Any, ...]] = []
-        for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
-            interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
-        ):
+        for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(*columns, strict=True):
             if not answer_ids or not context_ids:
                 continue
             asked = [sources[text_id] for text_id in query_ids or []]
@@ -161,8 +164,11 @@ class SupportMeasure:
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 aligned = align(answer.said, answer.features, tables)
                 support = measure_support(answer.features, evidence, aligned.starts)
-                is_talk = claims_nothing(answer.text, evidence.words, answer.talk)
+                is_talk = answer.talk.claims_nothing(evidence.words)
                 displacement = find_displaced(answer.placed, places)
+                fault = None
+                if support.unsupported or displacement.displaced:
+                    fault = name_fault(answer.features, evidence, displacement.displaced, aligned.starts)
                 rows.append(
                     (
                         interaction_id,
@@ -175,7 +181,7 @@ class SupportMeasure:
                             *aligned.computed,
                             *(f"{date} may begin with the day or the month" for date in support.ambiguous),
                         ],
-                        name_fault(answer.features, evidence, displacement.displaced, aligned.starts),
+                        fault,
                         index,
                         support.count_words,
                         support.count_words_supported,

@@ -141,6 +141,8 @@ class Aligned(NamedTuple):
 def align(text: str, features: TextFeatures, tables: Tables) -> Aligned:
     """Return what the cells say of an answer sentence."""
     contradicted: list[str] = []
+    if not tables.tables and not tables.pairs:
+        return Aligned((), (), frozenset())
     if not any(pattern.search(text) for pattern in (_COMPUTES, _SUPERLATIVE, _ORDER, _TOTAL, _GAP)):
         for table in filter(None, (*tables.tables, tables.pairs)):
             contradicted += _misplaced(text, features, table)

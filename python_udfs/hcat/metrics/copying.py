@@ -67,18 +67,21 @@ class WordAutomaton:
 
     def longest_run(self, words: Iterable[str]) -> Run:
         """Return the longest run of the automaton's text that ``words`` also hold, the first among equals."""
-        state, length, best = 0, 0, Run(0, 0)
+        state = length = best_start = best_length = 0
         for word in words:
-            while state and word not in self._next[state]:
+            following = self._next[state].get(word)
+            while following is None and state:
                 state = self._link[state]
                 length = self._length[state]
-            if word in self._next[state]:
-                state = self._next[state][word]
-                length += 1
-                start = self._end[state] - length + 1
-                if length > best.length or (length == best.length and start < best.start):
-                    best = Run(start, length)
-        return best
+                following = self._next[state].get(word)
+            if following is None:
+                continue
+            state = following
+            length += 1
+            start = self._end[state] - length + 1
+            if length > best_length or (length == best_length and start < best_start):
+                best_start, best_length = start, length
+        return Run(best_start, best_length)
 
 
 def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[Run, int]:

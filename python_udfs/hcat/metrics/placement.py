@@ -78,8 +78,10 @@ class Placed(NamedTuple):
     """One sentence as words, numbers and names in order."""
 
     items: tuple[_Item, ...]
+    #: Positions of its numbers and names, and the keys of its other words.
+    mentions: tuple[int, ...]
+    words: tuple[str, ...]
     is_field: bool
-    has_mention: bool
     #: Keys of the names in the names of its columns, and the cell of each item; none in prose.
     columns: frozenset[str]
     cells: tuple[int, ...]
@@ -122,7 +124,10 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
     }
     breaks = [each.start() for each in re.finditer("; ", text)] if is_field else []
     cells = tuple([bisect(breaks, start) for start, _, _ in found]) if breaks else ()
-    return Placed(tuple([item for _, _, item in found]), is_field, has_mention, frozenset(columns), cells)
+    items = tuple([item for _, _, item in found])
+    mentions = tuple([position for position, item in enumerate(items) if item.group])
+    words = tuple([key for item in items if not item.group for key in item.keys])
+    return Placed(items, mentions, words, is_field, frozenset(columns), cells)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -140,8 +145,8 @@ class Places:
     sentences: tuple[Placed, ...]
     #: Key or part of the answer -> context sentence -> positions in it.
     positions: dict[str, dict[int, list[int]]] = field(default_factory=dict)
-    #: Number or entity -> context sentence -> (position, item) of its mentions.
-    mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = field(default_factory=dict)
+    #: Number or entity, and its kind -> context sentence -> positions of such mentions.
+    mentions: dict[tuple[str, str], dict[int, list[int]]] = field(default_factory=dict)
     #: Stems that the context has as plain words. A "name" of such words is a word with a capital in a heading.
     words: frozenset[str] = frozenset()
     #: Keys and parts of the numbers and names of the query, which an answer may repeat.
@@ -154,49 +159,47 @@ class Places:
         cls, sentences: Sequence[Placed], query: Iterable[Placed] = (), answer: Iterable[Placed] | None = None
     ) -> Places:
         """Return the index of context sentences."""
-        asked = None
-        if answer is not None:
-            asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
-            if not asked:
-                return cls(tuple(sentences))
+        told = sentences if answer is None else [each for each in answer if each.mentions]
+        asked = {key for each in told for item in each.items for key in item.matches}
+        if not asked:
+            return cls(tuple(sentences))
         positions: dict[str, dict[int, list[int]]] = {}
-        mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = {_NUMBER: {}, _ENTITY: {}}
-        words: set[str] = set()
+        mentions: dict[tuple[str, str], dict[int, list[int]]] = {}
         for number, sentence in enumerate(sentences):
-            for position, item in enumerate(sentence.items):
-                if item.group:
-                    mentions[item.group].setdefault(number, []).append((position, item))
-                else:
-                    words.update(item.keys)
-                for key in item.matches:
-                    if asked is None or key in asked:
-                        positions.setdefault(key, {}).setdefault(number, []).append(position)
-        known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
-        columns = frozenset(key for each in sentences for key in each.columns)
-        return cls(tuple(sentences), positions, mentions, frozenset(words), known, columns)
+            items = enumerate(sentence.items)
+            for key, position in [(key, place) for place, item in items for key in item.matches if key in asked]:
+                positions.setdefault(key, {}).setdefault(number, []).append(position)
+            for position in sentence.mentions:
+                item = sentence.items[position]
+                mentions.setdefault((item.group, item.kind), {}).setdefault(number, []).append(position)
+        words = frozenset().union(*[each.words for each in sentences])
+        known = frozenset(key for each in query for place in each.mentions for key in each.items[place].matches)
+        columns = frozenset().union(*[each.columns for each in sentences])
+        return cls(tuple(sentences), positions, mentions, words, known, columns)
 
 
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
     """Return how far the numbers and names of an answer sentence are out of place in the context."""
     worst = {_NUMBER: 0.0, _ENTITY: 0.0}
     displaced: list[str] = []
-    if not sentence.has_mention or not places.sentences:
+    if not sentence.mentions or not places.sentences:
         return Displacement(0.0, 0.0, ())
     located = [_locate(item, places) for item in sentence.items]
     candidates = _sentences_worth_a_look(located, len(places.sentences))
+    mentioned = [sentence.items[place] for place in sentence.mentions]
     said = _Said(
-        keys={key for item in sentence.items if item.group for key in item.keys},
-        parts={part for item in sentence.items if item.group for part in item.parts},
+        keys={key for item in mentioned for key in item.keys},
+        parts={part for item in mentioned for part in item.parts},
         words={key for item in sentence.items for key in item.matches},
     )
-    for index, item in enumerate(sentence.items):
-        if not item.group or item.kind == WEEKDAY or not places.columns.isdisjoint(item.keys):
+    for index, item in zip(sentence.mentions, mentioned, strict=True):
+        if item.kind == WEEKDAY or not places.columns.isdisjoint(item.keys):
             continue
-        neighbours, coverage = _weigh_neighbours(index, located, len(places.sentences))
         own = _find_sentences(item, places)
         # a cell or the first word of a sentence may have the name as a plain word
         if not own and (places.known.isdisjoint(item.matches) or not places.words.isdisjoint(item.keys)):
             continue
+        neighbours, coverage = _weigh_neighbours(index, located, len(places.sentences))
         best_own, best_rival, rival = _compare(item, own, neighbours, candidates, places, said)
         displacement = (
             coverage * (best_rival - best_own)
@@ -237,20 +240,19 @@ def _locate(item: _Item, places: Places) -> tuple[float, Where]:
     return rarity, where
 
 
-def _sentences_worth_a_look(located: Sequence[tuple[float, Where]], count_sentences: int) -> list[int]:
+def _sentences_worth_a_look(located: Sequence[tuple[float, Where]], count_sentences: int) -> set[int]:
     """Return the context sentences near the words of the answer sentence, at most :data:`MAXIMUM_PLACES`."""
     reach = len(NEAR_BESIDE)
     if count_sentences <= MAXIMUM_PLACES:
         holding = {number for _, where in located for number in where}
         near = {number + distance for number in holding for distance in range(-reach, reach + 1)}
-        return sorted(near.intersection(range(count_sentences)))
+        return near.intersection(range(count_sentences))
     shared: dict[int, float] = defaultdict(float)
     for rarity, where in located:
         for number in where:
             for neighbour in range(max(0, number - reach), min(count_sentences, number + reach + 1)):
                 shared[neighbour] += rarity
-    best = sorted(shared, key=lambda number: (-shared[number], number))[:MAXIMUM_PLACES]
-    return sorted(best)
+    return set(sorted(shared, key=lambda number: (-shared[number], number))[:MAXIMUM_PLACES])
 
 
 def _weigh_neighbours(
@@ -284,31 +286,32 @@ def _find_sentences(item: _Item, places: Places) -> set[int]:
 
 
 def _compare(
-    item: _Item,
-    own: set[int],
-    neighbours: Neighbours,
-    candidates: Sequence[int],
-    places: Places,
-    said: _Said,
+    item: _Item, own: set[int], neighbours: Neighbours, candidates: set[int], places: Places, said: _Said
 ) -> tuple[float, float, str]:
-    """Return the best fit of the mention itself, the best fit of a rival, and the rival (empty if there is none)."""
+    """Return the best fit of the mention itself, that of a rival that fits better, if any, and this rival."""
     is_in_record = any(places.sentences[number].is_field for number in own)
     best_own = best_rival = 0.0
     rival = ""
-    mentions = places.mentions[item.group]
-    for number in candidates:
-        beside: Sequence[float] = ()
-        for position, other in mentions.get(number, ()):
-            is_own = _is_same(item, other)
-            are_both_fields = is_in_record and places.sentences[number].is_field
-            if not is_own and not _is_rival(item, other, said, places, are_both_fields):
+    for number in own.intersection(candidates):
+        there = places.sentences[number]
+        beside, _ = _look_around(neighbours, number)
+        for position in there.mentions:
+            if _is_same(item, there.items[position]):
+                best_own = max(best_own, _fit(neighbours, beside, number, position, there.cells))
+    for number, positions in places.mentions.get((item.group, item.kind), {}).items():
+        beside, most = _look_around(neighbours, number)
+        if most <= best_own or most <= best_rival or number not in candidates:
+            continue
+        there = places.sentences[number]
+        are_both_fields = is_in_record and there.is_field
+        for position in positions:
+            other = there.items[position]
+            if number in own and _is_same(item, other):
                 continue
-            beside = beside or _sum_beside(neighbours, number)
-            fit = _fit(neighbours, beside, number, position, places.sentences[number].cells)
-            if is_own:
-                best_own = max(best_own, fit)
-            elif fit > best_rival:
-                best_rival, rival = fit, other.surface
+            if _is_rival(item, other, said, places, are_both_fields):
+                fit = _fit(neighbours, beside, number, position, there.cells)
+                if fit > best_rival:
+                    best_rival, rival = fit, other.surface
     return best_own, best_rival, rival
 
 
@@ -328,8 +331,8 @@ def _is_same(item: _Item, other: _Item) -> bool:
 
 
 def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_fields: bool) -> bool:
-    """Return whether another mention could stand in the place of this one by mistake."""
-    if other.kind != item.kind or not said.keys.isdisjoint(other.keys):
+    """Return whether another mention of the same kind could stand in the place of this one by mistake."""
+    if not said.keys.isdisjoint(other.keys):
         return False
     if item.group == _NUMBER:
         return True
@@ -343,18 +346,22 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
     return len(words) > 1 or not places.words.issuperset(words)
 
 
-def _sum_beside(neighbours: Neighbours, number: int) -> list[float]:
-    """Return for each neighbour its nearness in the sentences on either side of this one."""
+def _look_around(neighbours: Neighbours, number: int) -> tuple[list[float], float]:
+    """Return for each neighbour its nearness in the sentences on either side of this one, and the best possible fit."""
     nearness = []
+    most = 0.0
     one_away, two_away = NEAR_BESIDE
-    for _, where in neighbours:
+    for weight, where in neighbours:
         if number - 1 in where or number + 1 in where:
-            nearness.append(one_away)
+            near = one_away
         elif number - 2 in where or number + 2 in where:
-            nearness.append(two_away)
+            near = two_away
         else:
-            nearness.append(0.0)
-    return nearness
+            near = 0.0
+        nearness.append(near)
+        # added up as a fit is, so that rounding lifts no fit above it
+        most += weight * (1.0 if number in where else near)
+    return nearness, most
 
 
 def _fit(neighbours: Neighbours, beside: Sequence[float], number: int, position: int, cells: Sequence[int]) -> float:

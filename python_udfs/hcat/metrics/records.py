@@ -37,22 +37,25 @@ _VALUES: Final = {"yes": "yes", "no": "no", "unknown": "unknown", "free": "yes",
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
 
+_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
+_NAME_FILLERS, _NEGATORS, _VERBS = (word_set(_WRITTEN[name]) for name in ("name_fillers", "negators", "verbs"))
 # Other words for the group of a flag.
 _GROUP_NAMES = {
     "ambience": ("ambiance", "atmosphere", "vibe", "setting", "feel"),
     "ambiance": ("ambience", "atmosphere"),
 }
-
 # "Does not take cards or have parking" denies both.
 _KEEP_DENIAL = frozenset(("or", "nor"))
 _JOINS = frozenset(("and", "or", "nor"))
+_CLAUSE, _DENIED_BEHIND, _AFFIRMED_BEHIND, _UNSAID, _OTHER_HOURS = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("clause", "denied_behind", "affirmed_behind", "unsaid", "other_hours")
+)
+_SPAN_OF_DAYS, _SPAN_OF_TIMES, _CLOCK_PARTS, _RECORD_HOURS, _WHOLE_CLOCK, _IS_CLOCK = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("span_of_days", "span_of_times", "clock_parts", "record_hours", "whole_clock", "is_clock")
+)
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_NAME_FILLERS, _NEGATORS, _VERBS = (word_set(_WRITTEN[name]) for name in ("name_fillers", "negators", "verbs"))
-(
-    _CLAUSE, _DENIED_BEHIND, _AFFIRMED_BEHIND, _UNSAID, _SPAN_OF_DAYS, _SPAN_OF_TIMES, _CLOCK_PARTS, _RECORD_HOURS,
-    _WHOLE_CLOCK, _IS_CLOCK, _OTHER_HOURS
-) = (re.compile(each, re.IGNORECASE) for each in _WRITTEN["patterns"].values())  # fmt: skip
 _HOURS_OF_HALF = 12
 _MINUTES = 60
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from hcat.encoders.wordings import read_wording
 from hcat.language.claims import claims_nothing
-from hcat.language.expressions import read_expressions
+from hcat.language.expressions import fold_case, read_expressions
 from hcat.language.text import count_content_words, split_sentences
 
 #: Kind of the opening sentence -> largest share of content words in answering sentences of a refusal.
@@ -41,7 +41,7 @@ READ_BY_HEAD: Final = "read_by_head"
 
 
 class RefusalPattern(NamedTuple):
-    """One pattern: its name, the kind of sentence that it marks (declines, unavailable, deflects), its expression."""
+    """A pattern: its name, its kind (declines, unavailable, deflects), and its expression on text in lower case."""
 
     name: str
     kind: str
@@ -50,13 +50,11 @@ class RefusalPattern(NamedTuple):
 
 _WRITTEN = read_expressions(Path(__file__).with_name("refusal_patterns.yml"))
 REFUSAL_PATTERNS: Final = tuple(
-    RefusalPattern(row["name"], row["kind"], re.compile(row["expression"], re.IGNORECASE))
-    for row in _WRITTEN["patterns"]
+    RefusalPattern(row["name"], row["kind"], re.compile(row["expression"])) for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
-_CUE, _ANNOUNCES, _ELSEWHERE, _JOINED, _GRANTED = (
-    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere", "joined", "granted")
-)
+_CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name]) for name in ("cue", "announces", "elsewhere"))
+_JOINED, _GRANTED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("joined", "granted"))
 
 _LONGEST_APOLOGY = 2
 # What follows such a word, or has a number, claims something beside the refusal.
@@ -65,10 +63,12 @@ _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|althoug
 
 def explain_refusal(answer: str) -> str | None:
     """Return the name of the pattern by which an answer is a refusal, or None if it is not one."""
-    may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
-    if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
+    answer = answer.replace("\u2019", "'")
+    folded = fold_case(answer)
+    may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(folded) is not None
+    if not may_refer and not _CUE.search(folded):
         return None
-    sentences = _read_clauses(answer.replace("\u2019", "'"))
+    sentences = _read_clauses(answer)
     # Most answers with a cue do not decline. The slow patterns of deflection run only if a sentence declines.
     if not may_refer and not any(_declines(sentence) for sentence in sentences):
         return None
@@ -78,7 +78,7 @@ def explain_refusal(answer: str) -> str | None:
     if total == 0:
         return None
     is_announced = any(
-        (mark is None or mark.kind == "deflects") and _ANNOUNCES.search(sentence) is not None
+        (mark is None or mark.kind == "deflects") and _ANNOUNCES.search(fold_case(sentence)) is not None
         for mark, sentence in zip(marks[:2], sentences[:2], strict=True)  # "Sure! Here is how ..."
     )
     answering = [
@@ -125,12 +125,14 @@ def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
     for start, end in split_sentences(answer):
-        parts = _split_clauses(answer[start:end])
+        sentence = answer[start:end]
+        # what has no cue has no clause that declines
+        parts = _split_clauses(sentence) if _CUE.search(fold_case(sentence)) else [sentence]
         declining = [_declines(part) for part in parts]
         is_mixed = any(declining) and not all(
             each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
         )
-        clauses += parts if is_mixed else [answer[start:end]]
+        clauses += parts if is_mixed else [sentence]
     return clauses
 
 
@@ -140,7 +142,7 @@ def _split_clauses(sentence: str) -> list[str]:
     return [part for part in (granted.groups() if granted else _JOINED.split(sentence)) if part.strip()]
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@functools.lru_cache(maxsize=1 << 14)
 def only_declines(sentence: str) -> bool:
     """Return whether one sentence declines and says nothing beside that, by the rules or by its wording."""
     return _declines_in_words(sentence) or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
@@ -161,24 +163,26 @@ def _claims_in_part(sentence: str) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@functools.lru_cache(maxsize=1 << 14)
 def _declines(sentence: str) -> bool:
     """Return whether a sentence declines or calls the information unavailable."""
-    return _CUE.search(sentence) is not None and any(
-        _finds(pattern, sentence) for pattern in REFUSAL_PATTERNS if pattern.kind != "deflects"
+    folded = fold_case(sentence)
+    return _CUE.search(folded) is not None and any(
+        _finds(pattern, sentence, folded) for pattern in REFUSAL_PATTERNS if pattern.kind != "deflects"
     )
 
 
 def _mark_sentence(sentence: str) -> RefusalPattern | None:
     """Return the first pattern found in a sentence."""
-    has_cue = _CUE.search(sentence) is not None
+    folded = fold_case(sentence)
+    has_cue = _CUE.search(folded) is not None
     for pattern in REFUSAL_PATTERNS:
-        if (has_cue or pattern.kind == "deflects") and _finds(pattern, sentence):
+        if (has_cue or pattern.kind == "deflects") and _finds(pattern, sentence, folded):
             return pattern
     return None
 
 
-def _finds(pattern: RefusalPattern, sentence: str) -> bool:
+def _finds(pattern: RefusalPattern, sentence: str, folded: str) -> bool:
     """Return whether a sentence has a pattern; the wide one of other languages needs that the head knows no claim."""
     is_wide = pattern.name == "in_another_language"
-    return pattern.expression.search(sentence) is not None and not (is_wide and _claims_in_part(sentence))
+    return pattern.expression.search(folded) is not None and not (is_wide and _claims_in_part(sentence))

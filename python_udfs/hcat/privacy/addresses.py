@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hcat.language.expressions import read_expressions
+from hcat.language.expressions import fold_case, read_expressions
 from hcat.language.given_names import given_names, is_ordinary_word, word_set
 from hcat.privacy.spans import MONTH_WORDS, Span, Token, skip_dot
 
@@ -16,11 +16,12 @@ _NAMED_STREETS: Final = word_set("Street Road Avenue Lane Boulevard")
 _STREET_ENDINGS: Final = tuple(word_set(_WRITTEN["street_endings"]))
 _STREET_OPENERS: Final = word_set(_WRITTEN["street_openers"])
 _UNITS: Final = word_set("suite apt apartment ste unit flat")
+_OPENERS: Final = _UNITS | _STREET_OPENERS
 _ABBREVIATIONS: Final = word_set("st rd ave av dr ln ct sq pl blvd hwy apt ste str ul no fl bldg mt ft cres gdns")
 _PARTICLES: Final = word_set(_WRITTEN["particles"])
 _STREET_PARTICLES: Final = _PARTICLES - {"and", "of", "the"}
 _FIELD_WORDS: Final = word_set(_WRITTEN["field_words"])
-_ADDRESS_CUE = re.compile(_WRITTEN["address_cue"], re.IGNORECASE)
+_ADDRESS_CUE = re.compile(_WRITTEN["address_cue"])
 _MILITARY = re.compile(_WRITTEN["military"], re.IGNORECASE)
 _BOX = re.compile(r"\b(?:P\.? ?O\.?|Post(?:al)? Office) ?Box ?[0-9]{1,6}\b", re.IGNORECASE)
 _UK_POSTCODE = re.compile(r"\b(?:GIR ?0AA|[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][ABD-HJLNP-UW-Z]{2})\b")
@@ -52,8 +53,10 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
             end = match.end() if rule == "military" else _extend_right(tokens, index, match.end(), text)
             yield Span(match.start(), end, "address", rule)
     end = 0
+    lower = fold_case(text)
     for index, token in enumerate(tokens):
-        core = _address_core(text, tokens, index) if token.start >= end else None
+        may_begin = token.kind == "number" or token.text[0].isupper() or token.lower in _OPENERS
+        core = _address_core(lower, tokens, index) if may_begin and token.start >= end else None
         if core is not None:
             past, rule = core
             end = _extend_right(tokens, past, tokens[past - 1].end, text)
@@ -77,11 +80,11 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
             yield Span(match.start(), end, "address", "corner")
 
 
-def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+def _address_core(lower: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     """Return the token after the last and the rule of a street line that begins at ``index``, or None."""
     token = tokens[index]
     if token.kind == "number" and len(token.text) <= 6:
-        return _core_from_number(text, tokens, index)
+        return _core_from_number(lower, tokens, index)
     if token.kind != "word":
         return None
     if token.lower in _UNITS:
@@ -98,14 +101,14 @@ def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, 
     return None
 
 
-def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+def _core_from_number(lower: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     number = tokens[index]
     before = tokens[index - 1] if index else None
     if before is not None and not number.opens_line and before.text in "$\u20ac\u00a3\u00a5#/%":
         return None
     if before is not None and before.text in (".", ",", "-", ":") and before.end == number.start and index > 1:
         return None
-    has_cue = _ADDRESS_CUE.search(text, max(0, number.start - 60), number.start) is not None
+    has_cue = _ADDRESS_CUE.search(lower, max(0, number.start - 60), number.start) is not None
     words = numbers = 0
     has_unknown = has_street = False
     past = index + 1
@@ -139,7 +142,7 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
                 words += 1
             else:
                 break
-        elif token.text not in (".", "'", "/", "\u2019") or (token.text == "." and _ends_sentence(text, tokens, past)):
+        elif token.text not in (".", "'", "/", "\u2019") or (token.text == "." and _ends_sentence(lower, tokens, past)):
             break
         past += 1
         if has_street and _is_street_word(tokens[past - 1]):

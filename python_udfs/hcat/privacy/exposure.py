@@ -145,11 +145,10 @@ def _read_dates(written: str) -> set[str]:
 
 def _fold_words(text: str) -> list[str]:
     """Return the words of a text without case, accents, possessives and abbreviations of streets."""
-    plain = "".join(
-        character
-        for character in unicodedata.normalize("NFKD", text).casefold()
-        if not unicodedata.combining(character)
-    )
+    plain = text.casefold()
+    if not text.isascii():
+        spelled_out = unicodedata.normalize("NFKD", text).casefold()
+        plain = "".join(character for character in spelled_out if not unicodedata.combining(character))
     plain = re.sub(r"['\u2019]s\b", "", plain)
     return [_SAME_WORDS.get(word, word) for word in re.findall(r"[^\W_]+", plain)]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hcat.language.expressions import read_expressions
+from hcat.language.expressions import fold_case, read_expressions
 from hcat.privacy.spans import Span
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
@@ -277,27 +277,9 @@ def find_references(text: str) -> Iterator[Span]:
             yield Span(*match.span(1), "reference", "cue")
 
 
-_AMOUNT = (
-    r"(?:[$\u20ac\u00a3\u00a5] ?[0-9][0-9,. ]{0,14}[0-9]|[$\u20ac\u00a3\u00a5] ?[0-9]|"
-    r"(?:usd|eur|gbp|chf) ?[0-9][0-9,.]{0,14}|[0-9][0-9,.]{0,14} ?(?:usd|eur|gbp|chf|euros?|dollars|pounds))\b"
-)
-_OWNER = r"(?:your|his|her|their|my|the customer's|the client's|the account holder's|[^\W\d_][\w-]{1,20}'s)"
-_OWNED = re.compile(
-    rf"\b{_OWNER} (?:[\w-]{{1,20}} ){{0,3}}?(?:balance|transactions?|payments?|withdrawals?|deposits?|transfers?|"
-    r"purchases?|direct debits?|standing orders?|salary|overdraft|statement|account)\b"
-    rf"[^.?!;\n]{{0,60}}? (?:is|was|were|of|for|at|stands? at|shows?|has|totall?ing|"
-    rf"by)(?: \w{{1,12}}){{0,3}}? ?({_AMOUNT})",
-    re.IGNORECASE,
-)
-_MOVED = re.compile(
-    r"\b(?:you|he|she|they|the customer|the client|the account holder) (?:have |has |had |just |recently |already )?"
-    r"(?:paid|spent|withdrew|withdrawn|transferred|deposited|received|sent|owe[sd]?|earned|borrowed|were charged|"
-    r"was charged|"
-    rf"were paid|was paid)(?: \w{{1,12}}){{0,2}}? ?({_AMOUNT})",
-    re.IGNORECASE,
-)
-
-
+_OWNED, _MOVED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("owned", "moved"))
+_OWNED_CUE = re.compile(r"(?:your|his|her|their|my|'s) ")
+_MOVED_CUE = re.compile(r"paid|spent|withdr|transferred|deposited|received|sent|owe|earned|borrowed|charged")
 _MONEY: Final = ("$", "\u20ac", "\u00a3", "\u00a5", "usd", "eur", "gbp", "chf", "dollars", "pounds")
 _PRICE = re.compile(r"\b(?:costs?|fees?|price[sd]?|charges?)\b", re.IGNORECASE)
 
@@ -307,19 +289,21 @@ def find_transactions(text: str) -> Iterator[Span]:
     lower = text.lower()
     if not any(sign in lower for sign in _MONEY):
         return
-    for expression in (_OWNED, _MOVED):
-        for match in expression.finditer(text):
+    folded = fold_case(text)
+    for expression, necessary in ((_OWNED, _OWNED_CUE), (_MOVED, _MOVED_CUE)):
+        for match in expression.finditer(text) if necessary.search(folded) else ():
             if _PRICE.search(match.group(), 0, match.start(1) - match.start()):
                 continue
             yield Span(*match.span(1), "transaction", "phrase")
 
 
-#: Expressions whose every match is a value, each with the group that is the value, its type and the rule.
+#: Expressions whose every match is a value, each with the group that is the value, its type, the rule, and a short
+#: expression that the text in lower case must match.
 PATTERNS: Final = (
-    (_NATIONAL_INSURANCE, 0, "national_insurance", "pattern"),
-    (_BIRTH, 1, "date_of_birth", "cue"),
+    (_NATIONAL_INSURANCE, 0, "national_insurance", "pattern", re.compile(r"[0-9]{2} ?[0-9]{2} ?[0-9]{2}")),
+    (_BIRTH, 1, "date_of_birth", "cue", re.compile(r"born|birth|d\.?o\.?b")),
     # read out digit by digit, seven digits or more: telephone numbers in transcripts
-    (_SPELLED_NUMBER, 0, "phone", "spelled"),
+    (_SPELLED_NUMBER, 0, "phone", "spelled", re.compile(rf"{_DIGIT}[ ,.-]{{1,3}}{_DIGIT_WORD}")),
 )
 
 

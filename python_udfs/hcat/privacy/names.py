@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hcat.language.expressions import read_expressions
+from hcat.language.expressions import fold_case, read_expressions
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
     all_given_names,
@@ -26,15 +26,15 @@ _NOT_NAMES: Final = word_set(_WRITTEN["not_names"])
 _NEVER_IN_NAMES: Final = ORGANISATION_WORDS | _NOT_NAMES
 _NEVER_IN_PLACES: Final = ORGANISATION_WORDS | MONTH_WORDS
 _NAME_PARTICLES: Final = word_set("de da dos das del della di du la le van von der den ter ten bin ibn al el af zu")
-_STRONG_CUE = re.compile(_WRITTEN["strong_cue"], re.IGNORECASE)
-_WEAK_CUE = re.compile(_WRITTEN["weak_cue"], re.IGNORECASE)
+# What stands before a name is read in lower case.
+_STRONG_CUE, _WEAK_CUE, _SPEECH_CUE, _PLACE_CUE = (
+    re.compile(_WRITTEN[name]) for name in ("strong_cue", "weak_cue", "speech_cue", "place_cue")
+)
 _AFTER_CUE = re.compile(_WRITTEN["after_cue"], re.IGNORECASE)
-_SPEECH_CUE = re.compile(_WRITTEN["speech_cue"], re.IGNORECASE)
 _BELONGS_CUE = re.compile(_WRITTEN["belongs_cue"])
 _PRONOUN = re.compile(_WRITTEN["pronoun"])
-_PLACE_CUE = re.compile(_WRITTEN["place_cue"], re.IGNORECASE)
 # Every cue of a place ends like this. It is tried first because it looks back ten characters only.
-_PLACE_CUE_END = re.compile(r"(?:in|to|from|of|visit(?:ed|ing)?)[ \t]{1,2}\Z", re.IGNORECASE)
+_PLACE_CUE_END = re.compile(r"(?:in|to|from|of|visit(?:ed|ing)?)[ \t]{1,2}\Z")
 MAXIMUM_NAME_WORDS: Final = 4
 
 
@@ -111,7 +111,7 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
     words = [token.text for token in tokens[index:past] if token.kind == "word"]
     if all(is_ordinary_word(word.lower()) for word in words):
         return None  # every rule needs a word that is not ordinary; given names never are
-    before = text[max(0, tokens[index].start - 50) : tokens[index].start]
+    before = fold_case(text[max(0, tokens[index].start - 50) : tokens[index].start])
     after = text[tokens[past - 1].end : tokens[past - 1].end + 100]
     if is_part_of_firm(text, tokens[index].start, tokens[past - 1].end):
         return None
@@ -179,12 +179,13 @@ def is_person_field(field: str, value: str) -> bool:
 
 def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     """Yield places that a cue announces: capitalised words after "live in", "travelling to", "originally from"."""
+    lower = fold_case(text)
     for index, token in enumerate(tokens):
         if token.kind != "word" or not token.text[0].isupper() or (index and tokens[index - 1].text[0].isupper()):
             continue
-        if not _PLACE_CUE_END.search(text, max(0, token.start - 10), token.start):
+        if not _PLACE_CUE_END.search(lower, max(0, token.start - 10), token.start):
             continue
-        if not _PLACE_CUE.search(text, max(0, token.start - 50), token.start):
+        if not _PLACE_CUE.search(lower, max(0, token.start - 50), token.start):
             continue
         past = read_name(tokens, index)
         words = [part.lower for part in tokens[index:past] if part.kind == "word"]

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
+from hcat.language.expressions import fold_case
 from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
 from hcat.privacy.addresses import find_addresses
 from hcat.privacy.identifiers import (
@@ -29,6 +30,9 @@ CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
 
 
 _UNCUED_PERSON_RULES = frozenset(("tagger", "tagger_and_name", "given_name", "given_name_alone"))
+
+
+_ORDER: Final = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
 
 
 _LIST = re.compile(
@@ -61,8 +65,10 @@ def find_by_rules(text: str) -> list[Span]:
         if necessary.search(folded):
             found += recognise(folded)
     found += find_emails(folded)
-    for expression, group, entity_type, rule in PATTERNS:
-        found += [Span(*match.span(group), entity_type, rule) for match in expression.finditer(folded)]
+    lower = fold_case(folded)
+    for expression, group, entity_type, rule, necessary in PATTERNS:
+        if necessary.search(lower):
+            found += [Span(*match.span(group), entity_type, rule) for match in expression.finditer(folded)]
     found += find_addresses(folded, tokens)
     found += find_persons(folded, tokens)
     found += find_cued_places(folded, tokens)
@@ -120,9 +126,10 @@ def find_spans(texts: Sequence[str], *, is_tagged: bool = True) -> list[list[Spa
 
 def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
     """Return spans without overlap, in order of place."""
-    order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
     distinct = dict.fromkeys(spans)  # keeps the order found, which decides between equal spans
-    waiting = sorted(distinct, key=lambda span: (order[span.entity_type], span.start - span.end, span.start))
+    if not distinct:
+        return []
+    waiting = sorted(distinct, key=lambda span: (_ORDER[span.entity_type], span.start - span.end, span.start))
     owner = [-1] * len(text)
     for canary in CANARY.finditer(text):
         owner[canary.start() : canary.end()] = [0] * len(canary.group())

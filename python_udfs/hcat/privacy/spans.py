@@ -87,11 +87,12 @@ def read_tokens(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text in order."""
     tokens = []
     end_before = 0
+    has_lines = "\n" in text
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        word = text[start:end]
+        word = match.group()
         kind = "word" if word[0].isalpha() else "number" if word[0] in "0123456789" else "mark"
-        opens_line = end_before == 0 or text.find("\n", end_before, start) >= 0
+        opens_line = end_before == 0 or (has_lines and text.find("\n", end_before, start) >= 0)
         tokens.append(Token(start, end, word, word.lower(), kind, opens_line))
         end_before = end
     return tuple(tokens)
