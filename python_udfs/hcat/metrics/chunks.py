@@ -17,9 +17,7 @@ from hcat.metrics.texts import take_texts, to_batch, to_matrix
 CHUNK_LISTS = ("query_text_ids", "context_text_ids")
 
 COMPARED_CHUNKS_SCHEMA = schema(
-    "string: interaction_id input_key",
-    "int64: rank",
-    "float64: context_relevancy context_precision word_overlap",
+    "string: interaction_id input_key", "int64: rank", "float64: context_relevancy context_precision word_overlap"
 )
 
 

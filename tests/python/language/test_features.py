@@ -101,15 +101,7 @@ def test_numbers_have_one_normal_form(text, expected):
     assert extract_features(text).numbers == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2024-03-12",
-        "12th of March, 2024",
-        "March 12, 2024",
-        "Mar. 12 2024",
-    ],
-)
+@pytest.mark.parametrize("text", ["2024-03-12", "12th of March, 2024", "March 12, 2024", "Mar. 12 2024"])
 def test_dates_have_one_normal_form(text):
     assert extract_features(f"It opened on {text} there").numbers == ("2024-03-12",)
 
