@@ -25,8 +25,7 @@ _BUILDING: Final = (
     "import gc, sys; gc.set_threshold(50_000); from dbt.cli.main import dbtRunner; gc.freeze();"
     " from hcat.engine.building import run_build; sys.exit(run_build(dbtRunner, sys.argv[2:], 'p' in sys.argv[1]))",
 )
-#: Test that fails where a gate of severity error does not pass.
-_GATES: Final = "gates_pass__error"
+_GATES: Final = "gates_pass__error"  # the test that fails where a gate of severity error does not pass
 #: Every model of hcat is looked at, also those that the project switches off or asks for in other builds.
 _EVERYTHING: Final[dict[str, Any]] = {
     "hcat_profile": "full",
@@ -112,8 +111,8 @@ def _say_end(results: Sequence[Any]) -> str:
     built = f"{[each.status for each in results].count('success')} tables and files are built"
     pages = "Next: `hcat summary`, `hcat explore`, `hcat report`"
     if failed == [_GATES]:
-        why = "a gate of severity error does not pass (the lines GATE say why)"
-        return f"{built}. Exit code 1, because {why}: the copy of the last passing build stays as it was. {pages}"
+        why = "a gate of severity error does not pass (see GATE above): published/ keeps the last build that passed"
+        return f"{built}. Exit code 1, because {why}. {pages}"
     if failed:
         return f"{built}. Exit code 1, because of {', '.join(failed)}: the errors above say why"
     return f"{built}. Exit code 0: every gate of severity error passes. {pages}"
