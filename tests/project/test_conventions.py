@@ -65,7 +65,7 @@ NUMBERS_OF_FILES = {
     "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
     "int_version_cells_measured": ({"10000", "128"}, "keys of two versions that leave one by one, groups of more"),
     "int_bias_sums": ({"1000"}, "blocks that bound the cost of permutations"),
-    "fct_verdicts": ({"8", "1.5", "10"}, "what mentions out of place and missing numbers weigh; answers that a person reads first"),
+    "fct_verdicts": ({"8", "1.5", "10"}, "weights of what is out of place or missing; answers to read first"),
     "int_judge_requests": ({"2", "3"}, "the second part of a metric's name is its subject; questions of RAGAS"),
     "int_generation_requests": ({"4", "8"}, "revision of the rules; partners of a multi-hop query"),
     "int_chunk_strata": ({"0.3333", "0.6667"}, "thirds of the documents"),
