@@ -99,9 +99,9 @@
             || '. '
         else ''
     end
-    || 'Read the ten answers with the lowest score first'
+    || 'Read the ten answers that look most wrong first'
     || case
-        when count_labels_by_people = 0 then ', and let a person rate 60 answers.'
+        when count_labels_by_people = 0 then ', and let a person rate 60 answers (`hcat labels desk`).'
         when decision = 'not_decided' then ', and let people rate 60 more.'
         else '.'
     end

@@ -1,6 +1,7 @@
 -- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
-{#- people give up on longer lists -#}
-{%- set count_to_read = 10 %}
+{%- set count_to_read = 10 %} {#- people give up on longer lists -#}
+{#- log odds of support that a mention wholly out of place takes, and a number in no text: docs/report.md -#}
+{%- set displacement_weight, missing_weight = 8, 1.5 %}
 {%- set nobody %}
     if(chosen.interaction_id is null, 'Nobody rated the answer', 'It was rated outside of a draw, which decides nothing')
 {%- endset %}
@@ -41,15 +42,8 @@ pivoted as (
 deciding as (
     select
         pivoted.*,
-        judged.criterion,
-        judged.rule,
-        judged.rater_kind,
-        judged.metric_name,
-        judged.prediction_set,
-        judged.score_status,
-        judged.raw_score,
-        judged.threshold,
-        judged.is_failing
+        judged.criterion, judged.rule, judged.rater_kind, judged.metric_name, judged.prediction_set,
+        judged.score_status, judged.raw_score, judged.threshold, judged.is_failing
     from pivoted
     inner join judged
         on
@@ -71,33 +65,40 @@ chosen as (
     where sampling = 'chosen'
 ),
 
--- Where nobody has time to rate: the answers with the lowest score, one of each question.
+-- what is wrong with the sentence that is supported least, and what numbers and names out of place take from support
+sentence_faults as (
+    select
+        interaction_id,
+        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }})
+        filter (where fault_kind is not null) as fault_kind,
+        {{ displacement_weight }} * max(greatest(number_displacement, entity_displacement))
+        + {{ missing_weight }} * sum(count_numbers - count_numbers_supported) as taken
+    from {{ ref('hcat', 'fct_sentence_evidence') }}
+    where not claims_nothing
+    group by interaction_id
+),
+
+-- Where nobody has time to rate: the answers that texts support least, one of each question.
 scored as (
     select
         judged.interaction_id,
-        judged.score,
-        row_number() over (partition by judged.query_key order by judged.score, judged.interaction_id) as place
+        judged.query_key,
+        {{ bounded_log_odds('judged.score') }} - coalesce(sentence_faults.taken, 0) as standing
     from judged
+    left join sentence_faults on judged.interaction_id = sentence_faults.interaction_id
     left join chosen on judged.interaction_id = chosen.interaction_id
     where
         judged.criterion = 'grounded' and judged.score is not null and judged.is_in_release_population
         and not judged.is_rated_by_people and chosen.interaction_id is null
 ),
 
-to_read as (
-    select interaction_id, row_number() over (order by score, interaction_id) as reading_rank
-    from scored
-    where place = 1
+of_questions as (
+    select * from scored
+    qualify row_number() over (partition by query_key order by standing, interaction_id) = 1
 ),
 
--- what is wrong with the sentence that is supported least
-sentence_faults as (
-    select
-        interaction_id,
-        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }}) as fault_kind
-    from {{ ref('hcat', 'fct_sentence_evidence') }}
-    where fault_kind is not null
-    group by interaction_id
+to_read as (
+    select interaction_id, row_number() over (order by standing, interaction_id) as reading_rank from of_questions
 ),
 
 explained as (
@@ -149,10 +150,7 @@ explained as (
         end as verdict_reason,
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
-        deciding.prediction_set,
-        deciding.human_label,
-        deciding.raw_score,
-        deciding.threshold,
+        deciding.prediction_set, deciding.human_label, deciding.raw_score, deciding.threshold,
         case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
         {%- for criterion in criteria_of_verdict() %}
         deciding.{{ criterion }},

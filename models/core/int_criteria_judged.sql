@@ -100,7 +100,8 @@ crossed as (
         interactions.expected_behaviour,
         interactions.is_in_release_population,
         prepared.is_prepared,
-        coalesce(interactions.query_id, lower(interactions.query_text), interactions.interaction_id) as query_key,
+        coalesce({{ hash_of_query('interactions.query_text') }}, interactions.query_id, interactions.interaction_id)
+            as query_key,
         criteria.criterion,
         criteria.place
     from {{ ref('hcat', 'fct_interactions') }} as interactions

@@ -18,13 +18,14 @@ from hcat.engine.settings import read_vars
 from hcat.engine.staging import read_project_file
 from hcat.engine.warehouse import WarehouseError
 
-#: As DBT of hcat.engine.project, with a listener.
-_DBT_WITH_PROGRESS: Final = (
+#: As DBT of hcat.engine.project, with a last line; the word before dbt's own says whether progress is shown.
+_BUILDING: Final = (
     sys.executable,
     "-c",
     "import gc, sys; gc.set_threshold(50_000); from dbt.cli.main import dbtRunner; gc.freeze();"
-    " from hcat.engine.building import run_with_progress; sys.exit(run_with_progress(dbtRunner, sys.argv[1:]))",
+    " from hcat.engine.building import run_build; sys.exit(run_build(dbtRunner, sys.argv[2:], 'p' in sys.argv[1]))",
 )
+_GATES: Final = "gates_pass__error"  # the test that fails where a gate of severity error does not pass
 #: Every model of hcat is looked at, also those that the project switches off or asks for in other builds.
 _EVERYTHING: Final[dict[str, Any]] = {
     "hcat_profile": "full",
@@ -55,7 +56,7 @@ def build(
             return 2
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
-    command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
+    command = [*_BUILDING, "progress" if is_showing_progress else "all", "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
         command += [] if value is None else [option, str(value)]
     command += [] if settings.get("name") == "hcat" else ["--select", "+package:hcat"]
@@ -88,16 +89,33 @@ def upgrade_warehouse(
     return [line for line in done.stdout.splitlines() if line.strip()]
 
 
-def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
-    """Run dbt by its ``dbtRunner`` and return its exit code; print errors, macros' lines and :class:`_Progress`."""
-    progress = _Progress()
-    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", "--no-use-colors", *words])
-    progress.finish()
+def run_build(runner: Callable[..., Any], words: Sequence[str], is_showing_progress: bool) -> int:
+    """Run dbt by its ``dbtRunner`` and return its exit code; the last line says what the code means."""
+    if is_showing_progress:
+        progress = _Progress()
+        done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", "--no-use-colors", *words])
+        progress.is_over.set()
+    else:
+        done = runner().invoke([*words])
     if done.exception is not None:
         said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())
         say(f"hcat: nothing was built: {said}", is_error=True)
         return 2
+    say(f"hcat build: {_say_end(done.result.results)}")
     return 0 if done.success else 1
+
+
+def _say_end(results: Sequence[Any]) -> str:
+    """Return what was built, what the exit code says, and what to do next."""
+    failed = [each.node.name for each in results if each.status in ("error", "fail", "runtime error")]
+    built = f"{[each.status for each in results].count('success')} tables and files are built"
+    pages = "Next: `hcat summary`, `hcat explore`, `hcat report`"
+    if failed == [_GATES]:
+        why = "a gate of severity error does not pass (see GATE above): published/ keeps the last build that passed"
+        return f"{built}. Exit code 1, because {why}. {pages}"
+    if failed:
+        return f"{built}. Exit code 1, because of {', '.join(failed)}: the errors above say why"
+    return f"{built}. Exit code 0: every gate of severity error passes. {pages}"
 
 
 class _Progress:
@@ -107,7 +125,7 @@ class _Progress:
         self._started = time.monotonic()
         self._running: dict[str, float] = {}
         self._steps = ""
-        self._is_over = threading.Event()
+        self.is_over = threading.Event()
         say("hcat build: reads the project")
         threading.Thread(target=self._beat, daemon=True).start()
 
@@ -123,17 +141,9 @@ class _Progress:
             for line in event.info.msg.splitlines():
                 say(line)
 
-    def finish(self) -> None:
-        """Say the last line, where anything was built."""
-        self._is_over.set()
-        if self._steps:
-            self._say("done")
-
     def _beat(self) -> None:
-        while not self._is_over.wait(_PULSE):
+        while not self.is_over.wait(_PULSE):
             longest = min(list(self._running.items()), key=lambda item: item[1], default=None)
-            since = f", for {time.monotonic() - longest[1]:.0f} s" if longest else ""
-            self._say(f"{longest[0]}{since}" if longest else "reads the project")
-
-    def _say(self, text: str) -> None:
-        say(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")
+            now = time.monotonic()
+            text = f"{longest[0]}, for {now - longest[1]:.0f} s" if longest else "reads the project"
+            say(f"hcat build: {now - self._started:.0f} s{self._steps}: {text}")

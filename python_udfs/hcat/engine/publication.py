@@ -21,22 +21,13 @@ from hcat.engine.warehouse import DATABASE_FILE, Comments, mark_newest_build, sh
 #: The ledger of builds.
 LEDGER = "dim_runs"
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
-ALWAYS_PUBLISHED = (
-    LEDGER,
-    "fct_metric_drift",
-    "fct_metric_weeks",
-    "fct_release_decisions",
-    "fct_threshold_gates",
-)
+ALWAYS_PUBLISHED = (LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_release_decisions", "fct_threshold_gates")
 
 #: Share of the engine's memory that publication uses. A sort fills what it is given, and takes no longer with less. The
 #: memory in which files and copies are written comes on top.
 _SHARE_OF_MEMORY = 2 / 3
 
-_PUBLISHED_SCHEMA = schema(
-    "string: mart copy sha256",
-    "int64: count_rows",
-)
+_PUBLISHED_SCHEMA = schema("string: mart copy sha256", "int64: count_rows")
 
 
 def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:

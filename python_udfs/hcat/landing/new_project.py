@@ -113,7 +113,8 @@ def _say_need(gate: Mapping[str, str]) -> str:
     count, limit = int(gate["minimum_n"]), float(gate["threshold"])
     passing = [failing for failing in range(count) if wilson_interval(failing / count, count, _NORMAL)[1] <= limit]
     most = f"at most {passing[-1]} may fail" if passing else "more are needed: even if none fails, nothing is shown"
-    return f"{gate['gate_name']} stops the build until {limit:.0%} is shown to hold; of {count} answers {most}"
+    shown = f"it is shown that at most {limit:.0%} of the answers fail"
+    return f"{gate['gate_name']}: a build ends with exit code 1 until {shown}; of {count} answers {most}"
 
 
 def _name_of(folder: Path) -> str:

@@ -13,9 +13,9 @@ from hcat.language.claims import claims_nothing
 from hcat.language.expressions import read_expressions
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
-_LABEL, _POLARITY, _SHORT_FORM, _DENIES, _TRUE_OR_FALSE, _YES_OR_NO = (
+_INTRODUCTION, _LABEL, _POLARITY, _SHORT_FORM, _DENIES, _TRUE_OR_FALSE, _YES_OR_NO = (
     re.compile(_WRITTEN[name], re.IGNORECASE)
-    for name in ("label", "polarity", "short_form", "denies", "true_or_false", "yes_or_no")
+    for name in ("introduction", "label", "polarity", "short_form", "denies", "true_or_false", "yes_or_no")
 )
 _CHOICE, _ASKED, _PRONOUN, _VERB, _OPENS_A_FRAGMENT = (
     re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("choice", "asked", "pronoun", "verb", "opens_a_fragment")
@@ -34,8 +34,15 @@ class Claim(NamedTuple):
     is_elliptic: bool = False
 
 
+def strip_introduction(sentence: str) -> str:
+    """Return a sentence without what says who says it, or that an answer follows."""
+    said = _INTRODUCTION.sub("", sentence, count=1)
+    return sentence if said == sentence else said[:1].upper() + said[1:]
+
+
 def strip_label(sentence: str) -> str:
-    """Return a sentence without "Answer B)" and without a bare yes or no before it."""
+    """Return a sentence without an introduction, without "Answer B)" and without a bare yes or no before it."""
+    sentence = strip_introduction(sentence)
     said = sentence[_LABEL.match(sentence).end() :]  # type: ignore[union-attr]
     polarity = _POLARITY.match(said)
     reason = said[polarity.end() :] if polarity else said
@@ -44,6 +51,7 @@ def strip_label(sentence: str) -> str:
 
 def read_claim(sentence: str, question: str) -> Claim:
     """Return what an answer sentence claims, read with its question if it is too short to stand alone."""
+    sentence = strip_introduction(sentence)
     label = _LABEL.match(sentence)
     said = sentence[label.end() :] if label else sentence
     if not said and label and label["letter"]:

@@ -12,11 +12,7 @@ import pyarrow as pa
 from hcat.engine.columns import schema
 from hcat.engine.devices import LANGUAGES, check_package
 
-LANGUAGE_SCHEMA: Final = schema(
-    "string: passage_id language",
-    "float64: language_probability",
-    "int32: count_letters",
-)
+LANGUAGE_SCHEMA: Final = schema("string: passage_id language", "float64: language_probability", "int32: count_letters")
 
 #: A language counts from this probability and this many letters on; int_interaction_attributes has the same.
 LEAST_PROBABILITY: Final = 0.8

@@ -75,11 +75,13 @@ _CASELESS = "\u0590-\u08ff\u0900-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _CASELESS_END = re.compile(
     rf"(?<=[{_CASELESS}][{_CASELESS}])[.!?]+[\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c(\[]*[{_CASELESS}])"
 )
-# The library does not end a sentence before a title and behind some units, and ends one after each initial and behind
-# the day of a German date.
+# The library does not end a sentence before a title or a number and behind some units, and ends one after each initial
+# and behind the day of a German date.
 _MISSED_END = re.compile(
     r"(?<=[a-z0-9%)][a-z0-9%)][a-z0-9%)])[.!?][\"')\]]*\s+(?=(?:Mr|Mrs|Ms|Dr|Prof|Sr|Sra)\.\s+[A-Z])"
     r"|(?<=\d)\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.\s+(?=[A-Z][a-z])"
+    r"|(?:(?<=[a-z][a-z])[!?]|\b(?!(?i:sect|sept|para|chap|circa|approx|page))[A-Za-z][a-z]{3,}\.)\s+"
+    r"(?=[$]?\d[\d.,:]*(?:%|\s[a-z]|\Z))"
 )
 # Without this there is no missed end; it is found faster.
 _MISSED_CUE = re.compile(r"[.!?][\"')\]]*\s+(?:Mr|Ms|Dr|Prof|Sr)|\d\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.")

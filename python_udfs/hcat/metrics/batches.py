@@ -9,7 +9,7 @@ from hcat.encoders.wordings import read_wording
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.claims import Talk, is_bare_polarity, read_talk
-from hcat.language.ellipsis import strip_label
+from hcat.language.ellipsis import strip_introduction, strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
 from hcat.language.markup import blank_markup, find_citations, remove_blanks
@@ -129,10 +129,10 @@ def _read_source(text: str) -> _Source:
 
 
 def _read_answer(text: str) -> _Answer:
-    said = strip_label(text)
+    said, is_polarity = strip_label(text), is_bare_polarity(strip_introduction(text))
     features, placed = _read_text(said)
     talk = read_talk(text, read_wording(text).talk)
-    return _Answer(text, said, features, placed, is_bare_polarity(text), talk, only_declines(text))
+    return _Answer(text, said, features, placed, is_polarity, talk, only_declines(text))
 
 
 class SupportMeasure:

@@ -40,21 +40,16 @@ def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
 
 def list_to_read(source: Warehouse) -> list[Row]:
     """Return the answers to read first, one of each question."""
-    return blocks.read(
-        source,
-        "list_to_read",
-        # one character more than is shown, so that a cut text is recognised
-        query_characters=QUERY_CHARACTERS + 1,
-        answer_characters=ANSWER_CHARACTERS + 1,
-        sentence_characters=SENTENCE_CHARACTERS + 1,
-    )
+    shown = {"query": QUERY_CHARACTERS, "answer": ANSWER_CHARACTERS, "sentence": SENTENCE_CHARACTERS}
+    # one character more than is shown, so that a cut text is recognised
+    return blocks.read(source, "list_to_read", **{f"{name}_characters": count + 1 for name, count in shown.items()})
 
 
 def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> Section:
     """Return the answers to read first as a list, with the evidence of each behind it."""
     listed = blocks.table(
-        "The candidate's answers that the retrieved texts support least, one of each question. No person rated them,"
-        " and some are right. Why: what stands out in the weakest sentence, as a program sees it.",
+        "The candidate's answers that look most wrong to a program, one of each question: texts support them little, or"
+        " have a number or name in another place. No person rated them, and some are right.",
         (
             "reading_rank=No.",
             Column("Question and answer", _show_exchange, "wide"),

@@ -629,7 +629,7 @@ equal as (
     select system, query_text, count(*) as count_equal from fct_interactions group by system, query_text
 ),
 
--- what a reader should look at: the sentence that is supported least, and what stands out in it
+-- what a reader should look at: the sentence that looks most wrong, and what stands out in it
 clues as (
     select interaction_id, sentence_text,
         concat_ws('. ',
@@ -640,8 +640,14 @@ clues as (
             'A record says otherwise: ' || nullif(contradicted, '')
         ) as clue
     from fct_sentence_evidence
-    where is_least_grounded
-    qualify row_number() over (partition by interaction_id order by sentence_index) = 1
+    qualify row_number() over (
+        partition by interaction_id
+        order by
+            claims_nothing,
+            -- about what the rank takes from the log odds of support
+            coalesce(support_probability, similarity) - 2 * coalesce(greatest(number_displacement, entity_displacement), 0),
+            not is_least_grounded, sentence_index
+    ) = 1
 )
 
 select

@@ -31,7 +31,7 @@ def test_the_command_is_that_of_dbt(
     code = building.build(tmp_path, None, "dev", "{a: 1}", ["--quiet"], is_showing_progress=False)
     assert code == 1
     given = ["build", "--project-dir", str(tmp_path), "--target", "dev", "--vars", "{a: 1}", *selected, "--quiet"]
-    assert commands == [[*building.DBT, *given]]
+    assert commands == [[*building._BUILDING, "all", *given]]
     assert said == (["hcat build: finished a deletion that was killed"] if name == "own" else [])
     (tmp_path / "packages.yml").touch()
     assert building.build(tmp_path, None, None, None, [], is_showing_progress=False) == 2

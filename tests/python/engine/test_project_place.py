@@ -6,14 +6,7 @@ import duckdb
 import pytest
 
 from hcat.engine.project import find_place
-from hcat.engine.warehouse import (
-    Place,
-    WarehouseError,
-    as_place,
-    check_finished,
-    open_warehouse,
-    published_database,
-)
+from hcat.engine.warehouse import Place, WarehouseError, as_place, check_finished, open_warehouse, published_database
 
 PROFILE = """
 bank:

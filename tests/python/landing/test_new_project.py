@@ -81,7 +81,9 @@ def test_the_release_gate_stops_the_build_and_says_what_it_needs(
     assert (gates["answers_release"]["severity"], gates["answers_release"]["minimum_n"]) == ("error", minimum)
     assert gates["no_segment_fails"]["severity"] == "warn"
     (text,) = made.needs
-    assert text.startswith("answers_release stops the build until 20% is shown to hold; ")
+    assert text.startswith(
+        "answers_release: a build ends with exit code 1 until it is shown that at most 20% of the answers fail; "
+    )
     assert need in text
 
 

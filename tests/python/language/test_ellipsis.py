@@ -30,7 +30,13 @@ def test_what_a_short_answer_claims(sentence, question, claim, is_denied):
 
 @pytest.mark.parametrize(
     ("sentence", "said"),
-    [("No.", ""), ("Yes, you can.", ""), ("Answer C) three.", "three."), ("No fee is due.", "No fee is due.")],
+    [
+        *[("No.", ""), ("Yes, you can.", ""), ("Answer C) three.", "three."), ("No fee is due.", "No fee is due.")],
+        *[("Our guide says: no fee is due.", "No fee is due."), ("According to the travel handbook, yes.", "")],
+        *[("The policy states that dogs may stay.", "Dogs may stay."), ("Sure, 45 pounds.", "45 pounds.")],
+        # what limits the answer is a part of it
+        ("Based on the age of the policy, you pay less.", "Based on the age of the policy, you pay less."),
+    ],
 )
 def test_a_label_and_a_bare_polarity_are_no_words_of_the_answer(sentence, said):
     assert strip_label(sentence) == said

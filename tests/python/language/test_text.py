@@ -70,6 +70,8 @@ def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
         ("---", ["---"]),
         ("The minimum is $1,000.50. It earns 4.25% AER.", ["The minimum is $1,000.50.", "It earns 4.25% AER."]),
         ("Mr. Smith paid. Dr. Jones came.", ["Mr. Smith paid.", "Dr. Jones came."]),
+        ("Good question! 45 pounds.", ["Good question!", "45 pounds."]),
+        ("Sure. £12 a month, approx. 3 weeks.", ["Sure.", "£12 a month, approx. 3 weeks."]),
         ("The U.S. Treasury sells bonds. See No. 5 of the list.",
          ["The U.S. Treasury sells bonds.", "See No. 5 of the list."]),
         ("Fees, e.g. for cards, are 2.5% p.a. and rise. Ask us.",

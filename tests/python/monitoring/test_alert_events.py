@@ -50,7 +50,7 @@ def test_a_release_says_the_four_lines_of_the_first_page(tmp_path: Path, server:
             "assistant, candidate 1.1 against 1.0: do not release. 57 % of `answers` &lt;b&gt; fail.".replace("`", "’"),
             "31 % fail. No person rated any of them.",
             "Since 2026-08-03, 77 % fail; before, 43 %.",
-            "Read the ten answers with the lowest score first.",
+            "Read the ten answers that look most wrong first.",
         ]
     ]
     server.received.clear()

@@ -121,7 +121,7 @@ def decision(**changes: Any) -> dict[str, Any]:
         "reason": "57 % of `answers` <b> fail.",
         "how_often": "31 % fail. No person rated any of them.",
         "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
-        "what_next": "Read the ten answers with the lowest score first.",
+        "what_next": "Read the ten answers that look most wrong first.",
     } | changes
 
 
