@@ -23,8 +23,14 @@ from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
 from hcat.statistics.intervals import normal_quantile, t_tail
 from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
-from hcat.weakness.statistics import HEADLINE_DOCUMENTS, Cells, cell_share_bounds, with_documents, with_whole
-from hcat.weakness.tables import HEADLINE_LEVEL
+from hcat.weakness.statistics import (
+    HEADLINE_DOCUMENTS,
+    HEADLINE_LEVEL,
+    Cells,
+    cell_share_bounds,
+    with_documents,
+    with_whole,
+)
 
 #: As shipped.
 COUNT_DRAWS, CONFIDENCE, MARGIN = 1_999, 0.95, 0.03
