@@ -49,8 +49,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "formula": find_formula(row),
                 "gate_name": clean_label(row["gate_name"]),
                 **{name: row[name] for name in ("verdict", "severity", "is_passing", "n", "minimum_n")},
-                # the verdict has a column of its own
-                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
+                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
             }
             for row in rows
