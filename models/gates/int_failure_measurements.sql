@@ -49,9 +49,11 @@ worst as (
             and coalesce(asked.population, rates.release_population) = rates.population
             and if(
                 asked.measurement = 'worst_segment_failing',
-                rates.dimension not in ('all', 'period') and not rates.is_small and rates.failure_rate is not null
-                and coalesce(asked.dimension, rates.dimension) = rates.dimension
-                and coalesce(asked.segment, rates.segment) = rates.segment,
+                not rates.is_small and rates.failure_rate is not null
+                and coalesce(asked.segment, rates.segment) = rates.segment
+                and rates.dimension not in ('all', 'period')
+                -- nobody can mend a week that is over
+                and rates.dimension = coalesce(asked.dimension, nullif(rates.dimension, 'asked_week')),
                 coalesce(asked.dimension, 'all') = rates.dimension and coalesce(asked.segment, 'all') = rates.segment
             )
     qualify row_number() over (

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hcat.engine.columns import schema, stack_parts
 from hcat.engine.ledger import describe_environment
-from hcat.monitoring.words import describe_measured
+from hcat.monitoring.words import MEASURED, describe_measured
 
 SEVERITIES: Final = ("error", "warn")
 BURDENS: Final = ("prove_safe", "prove_harm")
@@ -142,6 +142,13 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
     for name, nowhere in (("lower_bound", math.inf), ("upper_bound", -math.inf)):
         if prepared[name] == nowhere:
             prepared[name] = math.nan
+    # 20 for 20 % would pass whatever is measured
+    if (
+        str(row["measurement"]) in MEASURED
+        and MEASURED[str(row["measurement"])].unit
+        and abs(prepared["threshold"]) > 1
+    ):
+        prepared["threshold"], prepared["threshold_above_1"] = math.nan, _number_text(prepared["threshold"])
     is_known = prepared["burden"] in BURDENS and prepared["comparison"] in COMPARISONS
     is_at_least = prepared["comparison"] == "at_least"
     # to prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail
@@ -303,6 +310,10 @@ def _list_causes(row: dict[str, Any], holds: dict[str, bool]) -> list[str]:
         # follows from the unknown burden or comparison, or from the missing value
         del texts["tested_value_is_present"]
     void = [str(row["decision_note"])] if row.get("is_decision_void") else []
+    if "threshold_above_1" in row:
+        void.append(f"the limit of a share is at most 1, got {row['threshold_above_1']}")
+    if str(row["measurement"]) not in MEASURED:
+        void.append(f"the measurement {_name(row['measurement'])} is unknown")
     return [*void, *dict.fromkeys(text for name, text in texts.items() if not holds.get(name, True))]
 
 

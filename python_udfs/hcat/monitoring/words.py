@@ -23,17 +23,13 @@ MEASURED: Final[Mapping[str, _Said]] = {
 }
 #: Words that stand before the name of the metric.
 _METRIC: Final = {"mean_score": " of", "system_overconfidence": " of", "false_accepts_above_appetite": " of"}
-_POPULATIONS: Final = {
-    "production": " to users",
-    "test_set": " to the test set",
-    "variant": " to changed questions",
-}
+_POPULATIONS: Final = {"production": " to users", "test_set": " to the test set", "variant": " to changed questions"}
 #: Shares below it are rounding errors of 0.
 _NEGLIGIBLE: Final = 1e-12
 _LIMITS: Final = {"at_least": "at least {} is asked", "at_most": "the limit is {}"}
 
 
-def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where: str | None = None) -> str:
+def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str]) -> str:
     """Return what a gate measured, of what, and its limit: a sentence without its end; ``show`` cleans every name."""
     value, lower, upper, n, limit = (
         math.nan if row[name] is None else float(row[name])
@@ -42,13 +38,15 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
     is_measured = not math.isnan(value) and n >= 1
     measurement = str(row["measurement"])
     said = MEASURED.get(measurement, _Said())
-    if where is None:
-        where = _POPULATIONS.get(row["segment"], "") if row["dimension"] == "population" else ""
-        # "all" is the whole and no part of it
-        if not where and row["dimension"] not in (None, "all"):
-            where = f" where {show(row['dimension'])} is {show(row['segment'])}"
-            if row["segment"] in (None, "all"):
-                where = f" by {show(row['dimension'])}"
+    where = _POPULATIONS.get(row["segment"], "") if row["dimension"] == "population" else ""
+    # "all" is the whole and no part of it
+    if not where and row["dimension"] not in (None, "all"):
+        is_whole = row["segment"] in (None, "all")
+        where = (
+            f" by {show(row['dimension'])}"
+            if is_whole
+            else f" where {show(row['dimension'])} is {show(row['segment'])}"
+        )
     # the verdict is what an answer fails where nothing else is named
     is_named = row["metric_name"] is not None and not (row["metric_name"] == "verdict" and said.unit)
     before = _METRIC.get(measurement, "" if measurement in MEASURED else " of")
@@ -93,13 +91,11 @@ def _say_counted(row: Mapping[str, Any], counted: str, n: int) -> str:
 
 def _say_raters(row: Mapping[str, Any]) -> list[str]:
     """Return who rated answers behind a rate of failures; nothing about other measurements."""
-    kinds = ("count_labels", "count_labels_by_people", "count_labels_by_language_models")
-    count, people, models = (row.get(kind) for kind in kinds)
+    count, people, models = (row.get(f"count_labels{kind}") for kind in ("", "_by_people", "_by_language_models"))
     if count is None or people is None or models is None:
         return []
     raters = {"people": people, "a language model": models, "raters of unknown kind": count - people - models}
-    found = [f"{rater} rated {number:,}" for rater, number in raters.items() if number]
-    return found or ["nobody rated any"]
+    return [f"{rater} rated {number:,}" for rater, number in raters.items() if number] or ["nobody rated any"]
 
 
 def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:

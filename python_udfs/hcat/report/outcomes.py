@@ -10,13 +10,7 @@ from hcat.monitoring.words import MEASURED
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    SENTENCE_CHARACTERS,
-    distinct_labels,
-    format_number,
-    format_points,
-    to_anchor,
-)
+from hcat.report.showing import SENTENCE_CHARACTERS, distinct_labels, format_number, format_points, to_anchor
 from hcat.report.words import QUERIES, WORDS
 
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.

@@ -39,15 +39,10 @@ from hcat.weakness.statistics import (
     with_whole,
 )
 
-_KEY_COLUMNS: Final = (
-    "cell_id",
-    "metric_name",
-    "first_dimension",
-    "first_segment",
-    "second_dimension",
-    "second_segment",
-)
+_SEGMENT_COLUMNS: Final = ("metric_name", "first_dimension", "first_segment", "second_dimension", "second_segment")
 _WHOLE_NUMBERS: Final = ("count_interactions", "count_scored", "count_clusters", "count_failing")
+#: What the tests say of cells, the status of each, and whether it is in the headline.
+_Judged = tuple[Judgement, Texts, Flags]
 
 
 def find_weaknesses(
@@ -95,10 +90,10 @@ def find_weaknesses(
     """
     _check_rules(rules)
     chosen = WeaknessSettings(**settings)
-    cells = cells.sort_by([(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]).combine_chunks()
+    cells = cells.sort_by([(name, "ascending") for name in (*_SEGMENT_COLUMNS, "cell_id")]).combine_chunks()
     found = _estimate(cells, sums, rules, catalog)
     judged = _judge(found, pieces, chosen, random_seed)
-    return _to_table(found, *judged, _bound(found, chosen.confidence), chosen)
+    return _table(found, judged, _bound(found, chosen.confidence), chosen)
 
 
 class _Keys(NamedTuple):
@@ -133,10 +128,6 @@ class _Estimates(NamedTuple):
     #: The lowest and the highest score of its metric, shape (2, n_cells).
     limits: Floats
 
-    @property
-    def is_share(self) -> Flags:
-        return np.isin(self.measurements, SHARES)
-
 
 def _estimate(cells: pa.Table, sums: pa.Table, rules: pa.Table, catalog: pa.Table) -> _Estimates:
     keys = _read_keys(cells)
@@ -147,13 +138,11 @@ def _estimate(cells: pa.Table, sums: pa.Table, rules: pa.Table, catalog: pa.Tabl
     measurements, margins, in_family, signs = _apply_rules(cells, rules, catalog)
     whole = _choose(parts, measurements)
     whole = replace(whole, difference=whole.difference * signs)
-    limits = _ranges(cells, catalog)
-    return _Estimates(cells, keys, figures, documents, parts, whole, measurements, margins, in_family, limits)
+    rules_of_cells = (measurements, margins, in_family, _ranges(cells, catalog))
+    return _Estimates(cells, keys, figures, documents, parts, whole, *rules_of_cells)
 
 
-def _judge(
-    found: _Estimates, pieces: pa.Table, settings: WeaknessSettings, random_seed: int
-) -> tuple[Judgement, Texts, Flags]:
+def _judge(found: _Estimates, pieces: pa.Table, settings: WeaknessSettings, random_seed: int) -> _Judged:
     """Return what the tests say, status and membership of the headline, which leaves its errors in the estimates."""
     cells, whole = found.cells, found.whole
     statuses = _test_statuses(found, settings)
@@ -165,7 +154,7 @@ def _judge(
     statuses[is_headline] = "tested"
     judged = judge_cells(whole, (statuses == "tested") & ~is_headline, found.margins, settings)
     if len(members):
-        drawn = family.pieces(is_share=bool(found.is_share[members[0]]))
+        drawn = family.pieces(is_share=found.measurements[members[0]] in SHARES)
         tests = judge_headline(drawn, HEADLINE_LEVEL, HEADLINE_DRAWS, random_seed)
         whole.headline_error[members] = tests.errors
         judged = add_headline(judged, tests, members, whole, found.margins, settings, HEADLINE_LEVEL)
@@ -174,22 +163,14 @@ def _judge(
 
 def _bound(found: _Estimates, confidence: float) -> dict[str, Floats]:
     """Return lower and upper limits, shape (2, n_cells), by measurement."""
-    of_means = cell_mean_bounds(found.parts["mean_score"], found.documents["mean_score"], confidence)
-    of_shares = {
-        name: np.array(cell_share_bounds(found.parts[name], found.documents[name], confidence)) for name in SHARES
-    }
-    return {"mean_score": np.clip(of_means, *found.limits)} | of_shares
+    keys = {name: (found.parts[name], found.documents[name], confidence) for name in SUMS}
+    of_means = np.clip(cell_mean_bounds(*keys["mean_score"]), *found.limits)
+    return {"mean_score": of_means} | {name: np.array(cell_share_bounds(*keys[name])) for name in SHARES}
 
 
-def _to_table(
-    found: _Estimates,
-    tests: Judgement,
-    statuses: Texts,
-    is_headline: Flags,
-    bounds: Mapping[str, Floats],
-    settings: WeaknessSettings,
-) -> pa.Table:
+def _table(found: _Estimates, judged: _Judged, bounds: Mapping[str, Floats], settings: WeaknessSettings) -> pa.Table:
     """Return the columns of :func:`find_weaknesses`."""
+    tests, statuses, is_headline = judged
     cells, whole, margins = found.cells, found.whole, found.margins
     means, shares = found.parts["mean_score"], found.parts["share_failing"]
     (mean_low, mean_high), (share_low, share_high) = bounds["mean_score"], bounds["share_failing"]
@@ -203,12 +184,13 @@ def _to_table(
     rows_each = ratio(whole.count_rows, whole.count_scored)
     needed = [np.ceil(rows_each * rows) for rows in interactions_needed(whole, margins, tests.cut_off, settings)]
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
-    span = np.where(found.is_share, 1.0, found.limits[1] - found.limits[0])
+    is_share = np.isin(found.measurements, SHARES)
+    span = np.where(is_share, 1.0, found.limits[1] - found.limits[0])
     families = np.where(is_headline, "headline", "other").astype(object)
     families[statuses != "tested"] = None
     count_failing = found.figures["share_failing"]["count_failing"]
     columns: dict[str, Any] = {
-        **{name: cells[name] for name in _KEY_COLUMNS},
+        **{name: cells[name] for name in ("cell_id", *_SEGMENT_COLUMNS)},
         "measurement": found.measurements,
         "test_status": statuses,
         "family": families.tolist(),
@@ -239,9 +221,7 @@ def _to_table(
         "p_value": tests.p_value,
         "q_value": tests.q_value,
         "margin": margins,
-        "minimum_detectable_difference": detectable_difference(
-            whole, found.is_share, margins, tests.critical, settings
-        ),
+        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, tests.critical, settings),
         "count_needed_to_flag": needed[0],
         "count_needed_to_confirm": needed[1],
         "largest_cluster_share": whole.largest_share,

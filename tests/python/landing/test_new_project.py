@@ -79,8 +79,7 @@ def test_the_release_gate_stops_the_build_and_says_what_it_needs(
     with (made.folder / "seeds" / "threshold_gates.csv").open(encoding="utf-8", newline="") as lines:
         gates = {row["gate_name"]: row for row in csv.DictReader(lines)}
     assert (gates["answers_release"]["severity"], gates["answers_release"]["minimum_n"]) == ("error", minimum)
-    assert gates["no_segment_fails"]["severity"] == "error"
-    assert gates["records_accepted"]["severity"] == "warn"
+    assert [gates[name]["severity"] for name in ("no_segment_fails", "records_accepted")] == ["error", "warn"]
     release, segment = made.needs
     assert release.startswith("answers_release stops the build until 20% is shown to hold; ")
     assert need in release

@@ -17,7 +17,7 @@ from hcat.engine.warehouse import (
     open_warehouse,
     read_last_event,
 )
-from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, name_segments
+from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, hide_segment, name_segments
 from hcat.monitoring.decisions import DECISION_CHARACTERS, order_lines, read_decisions
 from hcat.monitoring.words import describe_measured
 
@@ -84,11 +84,7 @@ class Event(NamedTuple):
 
 
 def read_events(
-    warehouse: Path | Place,
-    *,
-    maximum_age_hours: float | None,
-    is_hiding_segments: bool,
-    now: datetime,
+    warehouse: Path | Place, *, maximum_age_hours: float | None, is_hiding_segments: bool, now: datetime
 ) -> tuple[list[Event], list[tuple[str, str]], str]:
     """Return the events of the last build, what was looked at, and that build; a copy that a failed one writes too."""
     path = candidate_database(warehouse)
@@ -212,9 +208,9 @@ def _gate_event(row: Row, is_hiding_segments: bool) -> Event:
     said = escape(row["reason"], DECISION_CHARACTERS)
     if is_hiding_segments:
         # the sentence of the gate names segments
-        is_part = row["segment"] not in (None, "all") and row["dimension"] not in (None, "population")
-        where = f" where {name_segments([(row['dimension'], row['segment'])], is_hiding_segments)}" if is_part else None
-        said = f"{describe_measured(row, as_code, where)}."
+        is_named = row["segment"] not in (None, "all") and row["dimension"] != "population"
+        shown = row | ({"segment": hide_segment(row["segment"])} if is_named else {})
+        said = f"{describe_measured(shown, as_code)}."
     return Event(
         kind="gate",
         key=key,
