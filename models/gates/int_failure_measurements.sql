@@ -94,7 +94,7 @@ final as (
         failure_rate_upper as value_upper,
         -- of few clusters nothing is decided; what nobody and no score judged is not counted
         if(is_small, count_clusters, count_judged) as n,
-        found_segment, count_judged, count_interactions, count_labels, count_labels_by_people,
+        population, found_segment, count_judged, count_interactions, count_labels, count_labels_by_people,
         count_labels_by_language_models
     from worst
     union all
@@ -102,10 +102,8 @@ final as (
         gate_name,
         null as application,
         value, value_lower, value_upper, n,
-        null as found_segment,
-        {%- for count in ['judged', 'interactions', 'labels', 'labels_by_people', 'labels_by_language_models'] %}
-        null as count_{{ count }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        null as population, null as found_segment, null as count_judged, null as count_interactions,
+        null as count_labels, null as count_labels_by_people, null as count_labels_by_language_models
     from accepted
 )
 

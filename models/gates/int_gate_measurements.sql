@@ -278,8 +278,8 @@ final as (
         measured.value_upper::double as upper_bound,
         measured.n::bigint as n,
         -- what the sentence of the gate says of a rate of failures
-        failures.found_segment, failures.count_judged, failures.count_interactions, failures.count_labels,
-        failures.count_labels_by_people, failures.count_labels_by_language_models
+        failures.population, failures.found_segment, failures.count_judged, failures.count_interactions,
+        failures.count_labels, failures.count_labels_by_people, failures.count_labels_by_language_models
     from gates
     left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on gates.decision_name = decisions.decision_name
     left join {{ ref('hcat', 'int_threshold_decisions') }} as metric_decisions

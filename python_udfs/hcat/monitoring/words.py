@@ -38,15 +38,12 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str]) -> str
     is_measured = not math.isnan(value) and n >= 1
     measurement = str(row["measurement"])
     said = MEASURED.get(measurement, _Said())
-    where = _POPULATIONS.get(row["segment"], "") if row["dimension"] == "population" else ""
+    is_of_population = row["dimension"] == "population" and row["segment"] in _POPULATIONS
+    where = _POPULATIONS.get(row["segment"] if is_of_population else row.get("population"), "")
     # "all" is the whole and no part of it
-    if not where and row["dimension"] not in (None, "all"):
-        is_whole = row["segment"] in (None, "all")
-        where = (
-            f" by {show(row['dimension'])}"
-            if is_whole
-            else f" where {show(row['dimension'])} is {show(row['segment'])}"
-        )
+    if not is_of_population and row["dimension"] not in (None, "all"):
+        name, is_whole = show(row["dimension"]), row["segment"] in (None, "all")
+        where += f" by {name}" if is_whole else f" where {name} is {show(row['segment'])}"
     # the verdict is what an answer fails where nothing else is named
     is_named = row["metric_name"] is not None and not (row["metric_name"] == "verdict" and said.unit)
     before = _METRIC.get(measurement, "" if measurement in MEASURED else " of")

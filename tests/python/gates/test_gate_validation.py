@@ -233,24 +233,24 @@ def test_reason_reads_as_one_line() -> None:
         " a loss of 5 points is allowed, which"
     )
     new = decide(**whole | {"measurement": "a_{new}_one"}, threshold=None)
-    assert new["reason"].startswith(
-        "A {new} one of privacy is 0.182 (0.131 to 0.247, n = 174 answers); there is no limit: "
-    )
+    assert new["reason"].startswith("A {new} one of privacy is 0.182 (0.131 to 0.247, n = 174 answers); there is no ")
 
 
 def test_a_rate_of_failures_says_of_how_many_and_who_rated() -> None:
-    worst = GATE | {"measurement": "worst_segment_failing", "metric_name": "verdict", "found_segment": "topic\ncards"}
+    found = {"population": "test_set", "found_segment": "topic\ncards", "minimum_n": 1}
+    worst = GATE | {"measurement": "worst_segment_failing", "metric_name": "verdict"} | found
     kinds = ("judged", "interactions", "labels", "labels_by_people", "labels_by_language_models")
+    names = ("n", *(f"count_{kind}" for kind in kinds))
     said = []
     for numbers in ((174, 174, 300, 0, 0, 0), (174, 174, 174, 9, 4, 4), (1, 40, 44, 9, 9, 0)):
-        rows = [worst | dict(zip(("n", *(f"count_{kind}" for kind in kinds)), numbers, strict=True)) | {"minimum_n": 1}]
-        (result,) = gates.validate_gates(pa.Table.from_pylist(rows)).to_pylist()
-        said.append(result["reason"].split(" in the worst segment, topic cards (13 to 24.7 %, n = ")[1])
+        rows = pa.Table.from_pylist([worst | dict(zip(names, numbers, strict=True))])
+        (result,) = gates.validate_gates(rows).to_pylist()
+        said.append(result["reason"].split(" to the test set fail in the worst segment, topic cards (13 to 24.7 ")[1])
     limit = "; the limit is 25 %."
     assert said == [
-        f"174 judged answers of 300, nobody rated any){limit}",
-        f"174 judged answers, people rated 4, a language model rated 4, raters of unknown kind rated 1){limit}",
-        f"1 cluster of 40 judged answers, people rated 9){limit}",
+        f"%, n = 174 judged answers of 300, nobody rated any){limit}",
+        f"%, n = 174 judged answers, people rated 4, a language model rated 4, raters of unknown kind rated 1){limit}",
+        f"%, n = 1 cluster of 40 judged answers, people rated 9){limit}",
     ]
 
 
