@@ -39,7 +39,7 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str]) -> str
     measurement = str(row["measurement"])
     said = MEASURED.get(measurement, _Said())
     is_of_population = row["dimension"] == "population" and row["segment"] in _POPULATIONS
-    where = _POPULATIONS.get(row["segment"] if is_of_population else row.get("population"), "")
+    where = _POPULATIONS.get(str(row["segment"] if is_of_population else row.get("population")), "")
     # "all" is the whole and no part of it
     if not is_of_population and row["dimension"] not in (None, "all"):
         name, is_whole = show(row["dimension"]), row["segment"] in (None, "all")
