@@ -10,26 +10,22 @@
     || replace(decision, '_', ' ') || '.'
 {%- endmacro %}
 
-{# The gate that decides, in its own words, without how the gate says it. #}
+{# The sentence of the gate that decides. #}
 {% macro release_reason() -%}
-    regexp_replace(replace(replace(
-        case decision
-            when 'do_not_release' then stopping_reason
-            when 'not_decided'
-                then case
-                    when count_asked = 0 then 'No gate asks how many answers fail'
-                    else coalesce(open_reason, 'No answer of the candidate has a verdict')
-                end
-            when 'go_with_conditions'
-                then coalesce(
-                    condition_reason,
-                    if(count_labels > 0, 'No known rater', 'Nobody rated an answer') || ': scores decide'
-                )
-            else 'All ' || count_gates || ' gates pass'
-                || if(count_complete > 0, '', '; completeness was not judged')
-        end || '.',
-        ': failed.', '.'
-    ), ': failed; ', '; '), '; [0-9]+ of [0-9]+ answers are judged', '')
+    case decision
+        when 'do_not_release' then stopping_reason
+        when 'not_decided'
+            then case
+                when count_asked = 0 then 'No gate asks how many answers fail.'
+                else coalesce(open_reason, 'No answer of the candidate has a verdict.')
+            end
+        when 'go_with_conditions'
+            then coalesce(
+                condition_reason,
+                if(count_labels > 0, 'No known rater', 'Nobody rated an answer') || ': scores decide.'
+            )
+        else 'All ' || count_gates || ' gates pass' || if(count_complete > 0, '.', '; completeness was not judged.')
+    end
 {%- endmacro %}
 
 {# How many answers fail, how sure that is, who rated, and what nobody judged. #}

@@ -22,17 +22,16 @@ from benchmarks.promises.intervals import COVERAGE_LOW, Sizes, conversation_size
 from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.clusters import jackknife_cells, sum_by_cluster
 from hcat.statistics.intervals import normal_quantile, t_tail
+from hcat.weakness import statistics as shipped
 from hcat.weakness.headline import HeadlineTests, Pieces, judge_headline
-from hcat.weakness.statistics import HEADLINE_DOCUMENTS, Cells, cell_share_bounds, with_documents, with_whole
-from hcat.weakness.tables import HEADLINE_LEVEL
 
 #: As shipped.
-COUNT_DRAWS, CONFIDENCE, MARGIN = 1_999, 0.95, 0.03
+CONFIDENCE, MARGIN = 0.95, 0.03
 #: Of the retest.
 ERROR_RATE = 0.05
 #: Of the builds with a planted weakness.
 RATE, LIKENESS = 0.2, 0.3
-COUNT_CELLS, LEAST_CLUSTERS, LEAST_CLUSTERS_CONFIRMED = 30, 4, 10
+LEAST_CLUSTERS_CONFIRMED = 10
 
 NULL_PROMISE = "No cell of the headline family is flagged when none is worse, in 95 % of builds"
 POWER_PROMISE = "A planted weakness of the headline family is flagged"
@@ -202,7 +201,7 @@ def known_power(count_rows: int, count_planted: int, difference: float) -> float
     errors = [
         math.sqrt((1 + LIKENESS) * (rate * (1 - rate) / count_planted + of_rest)) for rate in (RATE, RATE + difference)
     ]
-    critical = normal_quantile(1 - ERROR_RATE / COUNT_CELLS) * errors[0]
+    critical = normal_quantile(1 - ERROR_RATE / shipped.HEADLINE_CELLS) * errors[0]
     return float(t_tail((critical - difference) / errors[1], np.inf))
 
 
@@ -218,13 +217,13 @@ def choose_cells(build: Build) -> Flags:
             inside, outside = (len(np.unique(build.clusters[side])) for side in (is_member, ~is_member))
             known = np.arange(len(is_member)) if build.documents is None else build.documents
             documents = min(len(np.unique(known[side])) for side in (is_member, ~is_member))
-            if min(inside, outside) >= LEAST_CLUSTERS and documents >= HEADLINE_DOCUMENTS:
+            if min(inside, outside) >= shipped.HEADLINE_CLUSTERS and documents >= shipped.HEADLINE_DOCUMENTS:
                 counted.append((inside, is_member))
     counted.sort(key=lambda one: -one[0])
-    return np.column_stack([is_member for _, is_member in counted[:COUNT_CELLS]])
+    return np.column_stack([is_member for _, is_member in counted[: shipped.HEADLINE_CELLS]])
 
 
-def estimate_cells(build: Build, members: Flags) -> tuple[Cells, Cells]:
+def estimate_cells(build: Build, members: Flags) -> tuple[shipped.Cells, shipped.Cells]:
     """Return the cells as a build estimates them, by cluster and by document; the first one is all rows."""
     everything = np.column_stack([np.ones(len(members), dtype=bool), members]).astype(np.float64)
     documents = build.clusters if build.documents is None else build.documents
@@ -237,7 +236,7 @@ def estimate_cells(build: Build, members: Flags) -> tuple[Cells, Cells]:
         clusters = (counts > 0).sum(axis=0).astype(np.float64)
         pairs = pairs if len(pairs) else clusters
         wholes = np.zeros(len(clusters), dtype=np.int64)
-        found.append(with_whole(estimates._asdict() | {"pairs": pairs}, clusters, spread, wholes))
+        found.append(shipped.with_whole(estimates._asdict() | {"pairs": pairs}, clusters, spread, wholes))
     return found[1], found[2]
 
 
@@ -255,11 +254,11 @@ def judge_build(build: Build, members: Flags, seed: int) -> tuple[HeadlineTests,
     sums = np.bincount(codes, weights=build.is_failing).astype(np.float64)
     partitions = np.ones_like(is_member)
     pieces = Pieces(clusters, clusters, documents, counts, sums, is_member, partitions, dimensions, None)
-    tests = judge_headline(pieces, HEADLINE_LEVEL, FEW_DRAWS, seed)
+    tests = judge_headline(pieces, shipped.HEADLINE_LEVEL, FEW_DRAWS, seed)
     if tests.adjusted_p_value.min() <= SURELY_NOT:
-        tests = judge_headline(pieces, HEADLINE_LEVEL, COUNT_DRAWS, seed)
+        tests = judge_headline(pieces, shipped.HEADLINE_LEVEL, shipped.HEADLINE_DRAWS, seed)
     bounds = tests.bound(estimate_cells(build, members)[0].difference[1:], tests.errors, CONFIDENCE)
-    return tests, (tests.adjusted_p_value <= HEADLINE_LEVEL) & (bounds > MARGIN)
+    return tests, (tests.adjusted_p_value <= shipped.HEADLINE_LEVEL) & (bounds > MARGIN)
 
 
 # --- promises ---------------------------------------------------------------------------------------------------------
@@ -289,9 +288,9 @@ def _measure_confirmation(name: str, draw: Draw, random: np.random.Generator, co
         build = draw(random)
         cells, documents = estimate_cells(build, choose_cells(build))
         rates.append(float(cells.value[0]))
-        found = np.array(cell_share_bounds(cells, documents, CONFIDENCE))
+        found = np.array(shipped.cell_share_bounds(cells, documents, CONFIDENCE))
         bounds.append(found[:, random.integers(1, len(cells.value))])
-        cells = with_documents(cells, documents)
+        cells = shipped.with_documents(cells, documents)
         # any cell may have been flagged before; the new clusters know nothing of it
         can_be_tested = (cells.jackknife_groups >= LEAST_CLUSTERS_CONFIRMED) & (cells.test_error > 0)
         positions = np.flatnonzero(can_be_tested & (cells.jackknife_groups_rest >= LEAST_CLUSTERS_CONFIRMED))

@@ -43,7 +43,7 @@ gates as (
         or (gates.verdict = 'failed' and gates.measurement in ({{ harmful }})) as is_stopping,
         {%- for name, missing in {
             'verdict': "'not_evaluated'", 'is_passing': 'false',
-            'reason': "gates.gate_name || ' was not measured for the application'",
+            'reason': "gates.gate_name || ' was not measured for the application.'",
         }.items() %}
         case
             when max(own.gate_name) over (partition by gates.gate_name) is null then gates.{{ name }}

@@ -7,9 +7,6 @@
 
 {#- a history that is older than days of decision remembers none -#}
 {%- set is_remembered = is_incremental() and has_column(this, 'decide_on') %}
-{#- a note that is the cause stands in the reason already -#}
-{%- set note_of_its_own =
-    'case when not contains(judged.reason, measurements.decision_note) then measurements.decision_note end' %}
 
 with measurements as (
     select * from {{ ref('hcat', 'int_gate_measurements') }}
@@ -61,13 +58,9 @@ judged as (
             decided.verdict, case when days.is_early then 'not_evaluated' end, validated.verdict, 'not_evaluated'
         ) as verdict,
         coalesce(
-            'decided on ' || cast(decided.evaluated_at as date) || ': ' || decided.reason,
-            case
-                when days.is_early
-                    then concat_ws('; today: ', 'not decided before ' || days.decide_on, validated.reason)
-            end,
-            validated.reason,
-            'the gate has no validation result'
+            'Decided on ' || cast(decided.evaluated_at as date) || ': ' || decided.reason,
+            case when days.is_early then 'Not decided before ' || days.decide_on || '; today: ' else '' end
+            || coalesce(validated.reason, 'the gate has no validation result.')
         ) as reason,
         coalesce(decided.is_passing, validated.is_passing and not days.is_early, false) as is_passing
     from days
@@ -83,7 +76,7 @@ select {{ columns_of_contract({
     'gate_result_id': "md5('" ~ invocation_id ~ "' || '|' || measurements.gate_name)",
     'run_id': "'" ~ invocation_id ~ "'",
     'verdict': 'judged.verdict',
-    'reason': "concat_ws('; ', judged.reason, " ~ note_of_its_own ~ ')',
+    'reason': 'judged.reason',
     'expectation_results': 'validated.expectation_results',
     'candidates': 'judged.candidates',
     'build_number': build_number(),

@@ -20,43 +20,47 @@ rates as (
     from {{ ref('hcat', 'fct_failure_rates') }} as rates
     inner join candidates on rates.system = candidates.system
     inner join applications on coalesce(applications.application, candidates.application) = candidates.application
-    where rates.failure_rate is not null
 ),
 
--- a gate names the verdict, or a metric of the criterion that it asks for
+-- a gate names the verdict, or a metric of the criterion that it asks for; and a population, a dimension, or a segment
 asked as (
     select
-        gates.*,
+        gates.gate_name, gates.measurement,
         coalesce(metrics.criterion, gates.metric_name) as criterion,
-        gates.dimension = 'population' as is_of_population
+        case when gates.dimension = 'population' then gates.segment end as population,
+        case when gates.dimension not in ('all', 'population') then gates.dimension end as dimension,
+        case when gates.dimension <> 'population' then nullif(gates.segment, 'all') end as segment
     from gates
     left join {{ ref('hcat', 'dim_metrics') }} as metrics on gates.metric_name = metrics.metric_name
     where gates.measurement in ('share_failing', 'worst_segment_failing')
 ),
 
--- the worst of several applications, or the segment that is shown to fail most; one with few clusters does not count
+-- The worst of several applications, or the segment that is shown to fail most. An application without a rate is the
+-- worst: nothing is shown of it. A segment without one, or with few clusters, does not count.
 worst as (
-    select asked.gate_name, rates.*
+    select
+        asked.gate_name, rates.*,
+        case when asked.measurement = 'worst_segment_failing' then rates.dimension || ' ' || rates.segment end
+            as found_segment
     from asked
     inner join rates
         on
             asked.criterion = rates.criterion
-            and case
-                when asked.measurement = 'worst_segment_failing'
-                    then rates.release_population = rates.population and rates.dimension not in ('all', 'period')
-                    and not rates.is_small
-                when asked.is_of_population
-                    then asked.segment = rates.population and rates.dimension = 'all' and rates.segment = 'all'
-                else
-                    rates.release_population = rates.population
-                    and coalesce(asked.dimension, 'all') = rates.dimension
-                    and coalesce(asked.segment, 'all') = rates.segment
-            end
+            and coalesce(asked.population, rates.release_population) = rates.population
+            and if(
+                asked.measurement = 'worst_segment_failing',
+                not rates.is_small and rates.failure_rate is not null
+                and coalesce(asked.segment, rates.segment) = rates.segment
+                and rates.dimension not in ('all', 'period')
+                -- nobody can mend a week that is over
+                and rates.dimension = coalesce(asked.dimension, nullif(rates.dimension, 'asked_week')),
+                coalesce(asked.dimension, 'all') = rates.dimension and coalesce(asked.segment, 'all') = rates.segment
+            )
     qualify row_number() over (
             partition by asked.gate_name, rates.application
             order by
                 case when asked.measurement = 'worst_segment_failing' then rates.failure_rate_lower end desc,
-                rates.failure_rate desc, rates.system asc, rates.dimension asc, rates.segment asc
+                rates.failure_rate desc nulls first, rates.system asc, rates.dimension asc, rates.segment asc
         ) = 1
 ),
 
@@ -90,20 +94,16 @@ final as (
         failure_rate_upper as value_upper,
         -- of few clusters nothing is decided; what nobody and no score judged is not counted
         if(is_small, count_clusters, count_judged) as n,
-        nullif(concat_ws(
-            '; ', if(dimension <> 'all', 'the worst is ' || dimension || ' ' || segment, null),
-            if(
-                count_judged < count_interactions,
-                count_judged || ' of ' || count_interactions || ' answers are judged', null
-            )
-        ), '') as note
+        population, found_segment, count_judged, count_interactions, count_labels, count_labels_by_people,
+        count_labels_by_language_models
     from worst
     union all
     select
         gate_name,
         null as application,
         value, value_lower, value_upper, n,
-        null as note
+        null as population, null as found_segment, null as count_judged, null as count_interactions,
+        null as count_labels, null as count_labels_by_people, null as count_labels_by_language_models
     from accepted
 )
 

@@ -261,7 +261,7 @@ final as (
         coalesce(
             barred.bar,
             decisions.decision_note,
-            failures.note,
+            if(decisions.decision_name is null, 'decision ' || gates.decision_name || ' is unknown', null),
             metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
@@ -276,7 +276,10 @@ final as (
         measured.value::double as measured_value,
         measured.value_lower::double as lower_bound,
         measured.value_upper::double as upper_bound,
-        measured.n::bigint as n
+        measured.n::bigint as n,
+        -- what the sentence of the gate says of a rate of failures
+        failures.population, failures.found_segment, failures.count_judged, failures.count_interactions,
+        failures.count_labels, failures.count_labels_by_people, failures.count_labels_by_language_models
     from gates
     left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on gates.decision_name = decisions.decision_name
     left join {{ ref('hcat', 'int_threshold_decisions') }} as metric_decisions

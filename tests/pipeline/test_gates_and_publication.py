@@ -155,7 +155,7 @@ def test_a_failing_error_gate_fails_the_build_in_one_line(bad: Build) -> None:
     lines = [line for line in bad.gate_lines() if "(error)" in line]
     assert len(lines) == 1, lines
     assert "GATE FAILED (error) answers_present: " in lines[0]
-    assert f"n = {COUNT_GOOD + COUNT_BLANK})" in lines[0]
+    assert f"n = {COUNT_GOOD + COUNT_BLANK} scored answers)" in lines[0]
 
 
 def test_every_gate_that_does_not_pass_has_one_line(bad: Build) -> None:

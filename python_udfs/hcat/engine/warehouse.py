@@ -157,10 +157,11 @@ def find_folder(warehouse: Path | Place) -> Path:
     return as_place(warehouse).folder
 
 
-def published_database(warehouse: Path | Place) -> Path:
-    """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself."""
+def candidate_database(warehouse: Path | Place) -> Path:
+    """Return where the copy of the last build lies, in the folder of a warehouse or a copy; a file is it itself."""
     place = as_place(warehouse)
-    return place.published or place.folder / "published" / DATABASE_FILE
+    own = place.folder / _DATABASES[0]
+    return place.published or (own if own.is_file() else place.folder / _DATABASES[-1])
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hcat.engine.columns import schema, stack_parts
 from hcat.engine.ledger import describe_environment
-from hcat.monitoring.words import describe_measured
+from hcat.monitoring.words import MEASURED, describe_measured
 
 SEVERITIES: Final = ("error", "warn")
 BURDENS: Final = ("prove_safe", "prove_harm")
@@ -76,20 +76,6 @@ _CHECKS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "measured_value_meets_threshold": _pair("value_above", "value_below"),
 }
 _DECIDING: Final = ("bound_meets_threshold", "measured_value_meets_threshold")
-
-#: Cause -> what follows from it and is not said. A void decision gives no threshold, and without one nothing fails.
-#: Where nothing was measured, n is small, and neither value nor interval can be there.
-_CONSEQUENCES = {
-    "decision_is_void": (
-        "threshold_is_present",
-        "n_is_present",
-        "measured_value_is_present",
-        "tested_value_is_present",
-    ),
-    "n_is_present": ("n_is_positive", "n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
-    "n_is_positive": ("n_reaches_minimum_n", "measured_value_is_present", "tested_value_is_present"),
-    "measured_value_is_present": ("tested_value_is_present",),
-}
 
 # Names in the measurements come from logs and seeds; the reason stays one short line.
 _LONGEST_NAME = 80
@@ -156,6 +142,13 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
     for name, nowhere in (("lower_bound", math.inf), ("upper_bound", -math.inf)):
         if prepared[name] == nowhere:
             prepared[name] = math.nan
+    # 20 for 20 % would pass whatever is measured
+    if (
+        str(row["measurement"]) in MEASURED
+        and MEASURED[str(row["measurement"])].unit
+        and abs(prepared["threshold"]) > 1
+    ):
+        prepared["threshold"], prepared["threshold_above_1"] = math.nan, _number_text(prepared["threshold"])
     is_known = prepared["burden"] in BURDENS and prepared["comparison"] in COMPARISONS
     is_at_least = prepared["comparison"] == "at_least"
     # to prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail
@@ -253,23 +246,28 @@ def _read_result(result: Any) -> _Result:
 
 
 def _decide(row: dict[str, Any], checks: Mapping[str, _Result], error: str | None) -> dict[str, Any]:
-    """Return the result row of one gate, read off its check results."""
+    """Return the result row of one gate, read off its check results; its reason is a sentence without the verdict."""
     holds = {name: result.holds_for(row["row_number"]) for name, result in checks.items()}
     is_admissible = all(is_met for name, is_met in holds.items() if name not in _DECIDING)
     if error is not None:
-        verdict, is_passing, explanation = "not_evaluated", False, f"Great Expectations raised {error}"
+        verdict, is_passing, explanation = "not_evaluated", False, f", but Great Expectations raised {error}"
     elif holds and is_admissible:
         verdict, is_passing, explanation = _verdict(row, *(holds[name] for name in _DECIDING))
     else:
-        verdict, is_passing, explanation = "not_evaluated", False, _causes(row, holds)
+        causes = _list_causes(row, holds)
+        before = ": " if math.isnan(row["threshold"]) else ", but "
+        verdict, is_passing, explanation = "not_evaluated", False, before * bool(causes) + "; ".join(causes)
+    # an expired decision keeps its threshold, and a void one may be a cause
+    note = str(row.get("decision_note") or "")
+    if note not in explanation:
+        explanation += f"; {note}"
     shown = {name: result for name, result in checks.items() if is_admissible or name not in _DECIDING}
     tested_value = row["tested_value"]
     return {
         "gate_name": row["gate_name"],
         "verdict": verdict,
         "is_passing": is_passing,
-        "reason": f"{describe_measured(row, _name)}{',' if explanation else ':'} {verdict.replace('_', ' ')}"
-        + (f": {explanation}" if explanation else ""),
+        "reason": f"{describe_measured(row, _name)}{explanation}.",
         "tested_value": None if math.isnan(tested_value) else tested_value,
         "expectation_results": json.dumps(
             [result.evidence(name, row) for name, result in shown.items()], allow_nan=False
@@ -286,15 +284,15 @@ def _verdict(row: dict[str, Any], bound_meets: bool, measured_meets: bool) -> tu
         # prove_safe: even the measured value misses; prove_harm: the whole interval misses.
         return "failed", False, ""
     if row["burden"] == "prove_safe" and measured_meets:
-        return "undecided", False, "the interval reaches the limit"
+        return "undecided", False, ", which the interval contains"
     if row["burden"] == "prove_harm" and bound_meets:
-        return "undecided", True, "the interval reaches the limit, and harm has to be shown"
-    return "not_evaluated", False, f"{row['tested_bound']} contradicts the measured value"
+        return "undecided", True, ", which the interval contains: harm is not shown"
+    return "not_evaluated", False, f", but {row['tested_bound']} contradicts the measured value"
 
 
-def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
-    """Return what keeps a gate from being decided, as one line: causes, and none of their consequences."""
-    n, minimum_n = _number_text(row["n"]), _number_text(row["minimum_n"])
+def _list_causes(row: dict[str, Any], holds: dict[str, bool]) -> list[str]:
+    """Return what keeps a gate from being decided, beside a missing value or limit, which its sentence says."""
+    needed = _number_text(row["minimum_n"])
     texts = {
         "all_gates_are_read": "the batch lost rows",
         "gate_name_is_present": "gate_name is null",
@@ -303,24 +301,20 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
             f"{column}_is_known": f"{column} must be one of {', '.join(values)}, got '{_name(row[column])}'"
             for column, values in (("severity", SEVERITIES), ("burden", BURDENS), ("comparison", COMPARISONS))
         },
-        "threshold_is_present": "there is no threshold",
         "minimum_n_is_present": "minimum_n is missing",
-        "n_is_present": "nothing was measured",
-        "n_is_positive": "nothing was measured",
-        "n_reaches_minimum_n": f"n = {n}, and {minimum_n} are needed",
-        "measured_value_is_present": "there is no measured value",
+        "n_reaches_minimum_n": f"n = {_number_text(row['n'])}, and {needed} {'is' if needed == '1' else 'are'} needed",
         "tested_value_is_present": f"{row['tested_bound']} is missing",
         "interval_is_ordered": "lower_bound is above upper_bound",
     }
-    if row["tested_bound"] is None:
-        del texts["tested_value_is_present"]  # follows from the unknown burden or comparison
-    causes = {name: text for name, text in texts.items() if not holds.get(name, True)}
-    if row.get("is_decision_void"):
-        causes = {"decision_is_void": str(row["decision_note"])} | causes
-    for cause, consequences in _CONSEQUENCES.items():
-        if cause in causes:
-            causes = {name: text for name, text in causes.items() if name not in consequences}
-    return "; ".join(dict.fromkeys(causes.values())) or "no expectation was evaluated"
+    if row["tested_bound"] is None or math.isnan(row["measured_value"]):
+        # follows from the unknown burden or comparison, or from the missing value
+        del texts["tested_value_is_present"]
+    void = [str(row["decision_note"])] if row.get("is_decision_void") else []
+    if "threshold_above_1" in row:
+        void.append(f"the limit of a share is at most 1, got {row['threshold_above_1']}")
+    if str(row["measurement"]) not in MEASURED:
+        void.append(f"the measurement {_name(row['measurement'])} is unknown")
+    return [*void, *dict.fromkeys(text for name, text in texts.items() if not holds.get(name, True))]
 
 
 def _name(value: Any) -> str:

@@ -66,7 +66,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         row
         | {
             "minimum_n": str(min(int(row["minimum_n"]), inputs["interactions"] if logs else int(row["minimum_n"]))),
-            "severity": "error" if row["measurement"] == _RULES["stopping"] else row["severity"],
+            "severity": "error" if row["measurement"] in _RULES["stopping"] else row["severity"],
         }
         for row in possible
         # who asks is known from the first build on
@@ -104,13 +104,17 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         path = folder / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    needs = tuple(_say_need(row) for row in gates if row["measurement"] == _RULES["stopping"])
+    needs = tuple(_say_need(row) for row in gates if row["measurement"] in _RULES["stopping"])
     return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
 
 
 def _say_need(gate: Mapping[str, str]) -> str:
-    """Return how many answers may fail where each stands for itself, so that the gate passes."""
+    """Return when the gate stops a build; of all answers, how many may fail where each stands for itself."""
     count, limit = int(gate["minimum_n"]), float(gate["threshold"])
+    if gate["burden"] == "prove_harm":
+        return (
+            f"{gate['gate_name']} stops the build if a segment of {count} clusters is shown to fail above {limit:.0%}"
+        )
     passing = [failing for failing in range(count) if wilson_interval(failing / count, count, _NORMAL)[1] <= limit]
     most = f"at most {passing[-1]} may fail" if passing else "more are needed: even if none fails, nothing is shown"
     shown = f"it is shown that at most {limit:.0%} of the answers fail"

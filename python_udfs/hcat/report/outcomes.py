@@ -10,13 +10,7 @@ from hcat.monitoring.words import MEASURED
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import (
-    SENTENCE_CHARACTERS,
-    distinct_labels,
-    format_number,
-    format_points,
-    to_anchor,
-)
+from hcat.report.showing import SENTENCE_CHARACTERS, distinct_labels, format_number, format_points, to_anchor
 from hcat.report.words import QUERIES, WORDS
 
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
@@ -49,8 +43,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "formula": find_formula(row),
                 "gate_name": clean_label(row["gate_name"]),
                 **{name: row[name] for name in ("verdict", "severity", "is_passing", "n", "minimum_n")},
-                # the verdict has a column of its own
-                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
+                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
             }
             for row in rows

@@ -17,9 +17,15 @@ from hcat.statistics.clustered import mean_bounds
 from hcat.weakness.estimates import SUMS, encode, estimate_cells
 from hcat.weakness.headline import Pieces, judge_headline
 from hcat.weakness.statistics import (
+    HEADLINE_CELLS,
+    HEADLINE_CLUSTERS,
     HEADLINE_DOCUMENTS,
+    HEADLINE_DRAWS,
+    HEADLINE_LEVEL,
+    LEAST_DOCUMENTS,
     SHARES,
     Cells,
+    Judgement,
     WeaknessSettings,
     add_headline,
     can_be_tested,
@@ -33,27 +39,10 @@ from hcat.weakness.statistics import (
     with_whole,
 )
 
-_KEY_COLUMNS: Final = (
-    "cell_id",
-    "metric_name",
-    "first_dimension",
-    "first_segment",
-    "second_dimension",
-    "second_segment",
-)
+_SEGMENT_COLUMNS: Final = ("metric_name", "first_dimension", "first_segment", "second_dimension", "second_segment")
 _WHOLE_NUMBERS: Final = ("count_interactions", "count_scored", "count_clusters", "count_failing")
-#: Cells of the headline family at most, those with most clusters first: more cells make each test stricter.
-HEADLINE_CELLS: Final = 30
-#: Clusters that each of them and its rest need: its test draws new values for whole clusters, and knows how little four
-#: of them say.
-HEADLINE_CLUSTERS: Final = 4
-#: Documents that a cell and its rest need outside the headline: Student's t does not know how little seven of them say.
-LEAST_DOCUMENTS: Final = 10
-#: Level of the headline family. The promise is that at most .05 of builds flag any cell although none is worse; the
-#: draws know rate and likenesses by estimate only, which costs a point or two (docs/promises.md).
-HEADLINE_LEVEL: Final = 0.035
-#: With 1,999 draws the smallest P-value is .0005; the most extreme of 30 cells is flagged up to about .0015.
-HEADLINE_DRAWS: Final = 1999
+#: What the tests say of cells, the status of each, and whether it is in the headline.
+_Judged = tuple[Judgement, Texts, Flags]
 
 
 def find_weaknesses(
@@ -101,88 +90,10 @@ def find_weaknesses(
     """
     _check_rules(rules)
     chosen = WeaknessSettings(**settings)
-    cells = cells.sort_by([(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]).combine_chunks()
-    keys = _read_keys(cells)
-    estimates, of_documents = estimate_cells(cells, sums)
-    documents = {name: _with_whole(name, of_documents[name], cells, keys, "count_second_clusters") for name in SUMS}
-    clustered = {name: _with_whole(name, estimates[name], cells, keys, "count_clusters") for name in SUMS}
-    parts = {name: with_documents(clustered[name], documents[name]) for name in SUMS}
-    measurements, margins, in_family, signs = _apply_rules(cells, rules, catalog)
-    whole = _choose(parts, measurements)
-    whole = replace(whole, difference=whole.difference * signs)
-    is_share = np.isin(measurements, SHARES)
-    status = _test_statuses(keys, parts, whole, measurements, in_family, chosen)
-    is_few = pa.array(whole.documents < HEADLINE_DOCUMENTS)
-    family = choose_cells(pieces, cells, left_out=set(cells.filter(is_few)["cell_id"].to_pylist()))
-    members = _find_headline(cells, family, in_family)
-    is_headline = np.isin(np.arange(len(status)), members)
-    # the draws know how little few clusters say, so the fewest clusters of the other family do not bind
-    status[is_headline] = "tested"
-    judged = judge_cells(whole, (status == "tested") & ~is_headline, margins, chosen)
-    if len(members):
-        drawn = family.pieces(is_share=bool(is_share[members[0]]))
-        tests = judge_headline(drawn, HEADLINE_LEVEL, HEADLINE_DRAWS, random_seed)
-        whole.headline_error[members] = tests.errors
-        judged = add_headline(judged, tests, members, whole, margins, chosen, HEADLINE_LEVEL)
-    means, shares = parts["mean_score"], parts["share_failing"]
-    limits = _ranges(cells, catalog)
-    of_means = cell_mean_bounds(means, documents["mean_score"], chosen.confidence)
-    bounds = {"mean_score": np.clip(of_means, *limits)}
-    bounds |= {name: np.array(cell_share_bounds(parts[name], documents[name], chosen.confidence)) for name in SHARES}
-    (mean_low, mean_high), (share_low, share_high) = bounds["mean_score"], bounds["share_failing"]
-    # whatever is tested has the interval of its kind
-    low, high = np.select([measurements == name for name in bounds], list(bounds.values()))
-    has_difference = can_be_tested(whole, 2)
-    error = np.where(has_difference, whole.test_error, np.nan)
-    degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
-    difference_low, difference_high = mean_bounds(whole.difference, error, degrees, chosen.confidence)
-    # in rows of equal weight; unequal ones say less
-    rows_each = ratio(whole.count_rows, whole.count_scored)
-    needed = [np.ceil(rows_each * rows) for rows in interactions_needed(whole, margins, judged.cut_off, chosen)]
-    # no two values of a scale lie further apart than its ends; few clusters would say more than that
-    span = np.where(is_share, 1.0, limits[1] - limits[0])
-    families = np.where(is_headline, "headline", "other").astype(object)
-    families[status != "tested"] = None
-    columns: dict[str, Any] = {
-        **{name: cells[name] for name in _KEY_COLUMNS},
-        "measurement": measurements,
-        "test_status": status,
-        "family": families.tolist(),
-        "count_interactions": cells["count_interactions"],
-        "count_scored": means.count_rows,
-        "count_clusters": means.clusters,
-        "count_failing": np.where(shares.count_rows > 0, estimates["share_failing"]["count_failing"], np.nan),
-        "clusters_effective": means.clusters_effective,
-        "mean_score": means.value,
-        "mean_score_lower": mean_low,
-        "mean_score_upper": mean_high,
-        "standard_deviation": estimates["mean_score"]["standard_deviation"],
-        "share_failing": shares.value,
-        "share_failing_lower": share_low,
-        "share_failing_upper": share_high,
-        "share_failing_of_all": parts["share_failing_of_all"].value,
-        "value": whole.value,
-        "value_lower": low,
-        "value_upper": high,
-        "shrunken_value": _shrink_cells(keys, whole),
-        "rest_value": whole.rest_value,
-        "difference": whole.difference,
-        "difference_lower": np.maximum(difference_low, -span),
-        "difference_upper": np.minimum(difference_high, span),
-        "difference_bound": judged.difference_bound,
-        "difference_standard_error": error,
-        "degrees_of_freedom": degrees,
-        "p_value": judged.p_value,
-        "q_value": judged.q_value,
-        "margin": margins,
-        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, chosen),
-        "count_needed_to_flag": needed[0],
-        "count_needed_to_confirm": needed[1],
-        "largest_cluster_share": whole.largest_share,
-        "is_dominated": whole.is_dominated,
-        "is_weak": judged.is_weak,
-    }
-    return pa.table({name: _to_arrow(name, values) for name, values in columns.items()})
+    cells = cells.sort_by([(name, "ascending") for name in (*_SEGMENT_COLUMNS, "cell_id")]).combine_chunks()
+    found = _estimate(cells, sums, rules, catalog)
+    judged = _judge(found, pieces, chosen, random_seed)
+    return _table(found, judged, _bound(found, chosen.confidence), chosen)
 
 
 class _Keys(NamedTuple):
@@ -198,6 +109,126 @@ class _Keys(NamedTuple):
     is_pair: Flags
     #: Position of the metric's cell `all`.
     wholes: Integers
+
+
+class _Estimates(NamedTuple):
+    """Cells with their estimates and what the rules say of each; arrays of shape (n_cells,)."""
+
+    cells: pa.Table
+    keys: _Keys
+    #: By measurement: as they leave by cluster, by document, and by both keys.
+    figures: Mapping[str, Mapping[str, Floats]]
+    documents: Mapping[str, Cells]
+    parts: Mapping[str, Cells]
+    #: Of each cell's measurement; a higher difference is worse.
+    whole: Cells
+    measurements: Texts
+    margins: Floats
+    in_family: Flags
+    #: The lowest and the highest score of its metric, shape (2, n_cells).
+    limits: Floats
+
+
+def _estimate(cells: pa.Table, sums: pa.Table, rules: pa.Table, catalog: pa.Table) -> _Estimates:
+    keys = _read_keys(cells)
+    figures, of_documents = estimate_cells(cells, sums)
+    documents = {name: _with_whole(name, of_documents[name], cells, keys, "count_second_clusters") for name in SUMS}
+    clustered = {name: _with_whole(name, figures[name], cells, keys, "count_clusters") for name in SUMS}
+    parts = {name: with_documents(clustered[name], documents[name]) for name in SUMS}
+    measurements, margins, in_family, signs = _apply_rules(cells, rules, catalog)
+    whole = _choose(parts, measurements)
+    whole = replace(whole, difference=whole.difference * signs)
+    rules_of_cells = (measurements, margins, in_family, _ranges(cells, catalog))
+    return _Estimates(cells, keys, figures, documents, parts, whole, *rules_of_cells)
+
+
+def _judge(found: _Estimates, pieces: pa.Table, settings: WeaknessSettings, random_seed: int) -> _Judged:
+    """Return what the tests say, status and membership of the headline, which leaves its errors in the estimates."""
+    cells, whole = found.cells, found.whole
+    statuses = _test_statuses(found, settings)
+    is_few = pa.array(whole.documents < HEADLINE_DOCUMENTS)
+    family = choose_cells(pieces, cells, left_out=set(cells.filter(is_few)["cell_id"].to_pylist()))
+    members = _find_headline(cells, family, found.in_family)
+    is_headline = np.isin(np.arange(len(statuses)), members)
+    # the draws know how little few clusters say, so the fewest clusters of the other family do not bind
+    statuses[is_headline] = "tested"
+    judged = judge_cells(whole, (statuses == "tested") & ~is_headline, found.margins, settings)
+    if len(members):
+        drawn = family.pieces(is_share=found.measurements[members[0]] in SHARES)
+        tests = judge_headline(drawn, HEADLINE_LEVEL, HEADLINE_DRAWS, random_seed)
+        whole.headline_error[members] = tests.errors
+        judged = add_headline(judged, tests, members, whole, found.margins, settings, HEADLINE_LEVEL)
+    return judged, statuses, is_headline
+
+
+def _bound(found: _Estimates, confidence: float) -> dict[str, Floats]:
+    """Return lower and upper limits, shape (2, n_cells), by measurement."""
+    keys = {name: (found.parts[name], found.documents[name], confidence) for name in SUMS}
+    of_means = np.clip(cell_mean_bounds(*keys["mean_score"]), *found.limits)
+    return {"mean_score": of_means} | {name: np.array(cell_share_bounds(*keys[name])) for name in SHARES}
+
+
+def _table(found: _Estimates, judged: _Judged, bounds: Mapping[str, Floats], settings: WeaknessSettings) -> pa.Table:
+    """Return the columns of :func:`find_weaknesses`."""
+    tests, statuses, is_headline = judged
+    cells, whole, margins = found.cells, found.whole, found.margins
+    means, shares = found.parts["mean_score"], found.parts["share_failing"]
+    (mean_low, mean_high), (share_low, share_high) = bounds["mean_score"], bounds["share_failing"]
+    # whatever is tested has the interval of its kind
+    low, high = np.select([found.measurements == name for name in bounds], list(bounds.values()))
+    has_difference = can_be_tested(whole, 2)
+    error = np.where(has_difference, whole.test_error, np.nan)
+    degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
+    difference_low, difference_high = mean_bounds(whole.difference, error, degrees, settings.confidence)
+    # in rows of equal weight; unequal ones say less
+    rows_each = ratio(whole.count_rows, whole.count_scored)
+    needed = [np.ceil(rows_each * rows) for rows in interactions_needed(whole, margins, tests.cut_off, settings)]
+    # no two values of a scale lie further apart than its ends; few clusters would say more than that
+    is_share = np.isin(found.measurements, SHARES)
+    span = np.where(is_share, 1.0, found.limits[1] - found.limits[0])
+    families = np.where(is_headline, "headline", "other").astype(object)
+    families[statuses != "tested"] = None
+    count_failing = found.figures["share_failing"]["count_failing"]
+    columns: dict[str, Any] = {
+        **{name: cells[name] for name in ("cell_id", *_SEGMENT_COLUMNS)},
+        "measurement": found.measurements,
+        "test_status": statuses,
+        "family": families.tolist(),
+        "count_interactions": cells["count_interactions"],
+        "count_scored": means.count_rows,
+        "count_clusters": means.clusters,
+        "count_failing": np.where(shares.count_rows > 0, count_failing, np.nan),
+        "clusters_effective": means.clusters_effective,
+        "mean_score": means.value,
+        "mean_score_lower": mean_low,
+        "mean_score_upper": mean_high,
+        "standard_deviation": found.figures["mean_score"]["standard_deviation"],
+        "share_failing": shares.value,
+        "share_failing_lower": share_low,
+        "share_failing_upper": share_high,
+        "share_failing_of_all": found.parts["share_failing_of_all"].value,
+        "value": whole.value,
+        "value_lower": low,
+        "value_upper": high,
+        "shrunken_value": _shrink_cells(found.keys, whole),
+        "rest_value": whole.rest_value,
+        "difference": whole.difference,
+        "difference_lower": np.maximum(difference_low, -span),
+        "difference_upper": np.minimum(difference_high, span),
+        "difference_bound": tests.difference_bound,
+        "difference_standard_error": error,
+        "degrees_of_freedom": degrees,
+        "p_value": tests.p_value,
+        "q_value": tests.q_value,
+        "margin": margins,
+        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, tests.critical, settings),
+        "count_needed_to_flag": needed[0],
+        "count_needed_to_confirm": needed[1],
+        "largest_cluster_share": whole.largest_share,
+        "is_dominated": whole.is_dominated,
+        "is_weak": tests.is_weak,
+    }
+    return pa.table({name: _to_arrow(name, values) for name, values in columns.items()})
 
 
 def _read_keys(cells: pa.Table) -> _Keys:
@@ -339,23 +370,17 @@ def _ranges(cells: pa.Table, catalog: pa.Table) -> Floats:
     return np.where(np.isnan(found), np.asarray([[-np.inf], [np.inf]]), found)
 
 
-def _test_statuses(
-    keys: _Keys,
-    parts: Mapping[str, Cells],
-    whole: Cells,
-    measurements: Texts,
-    in_family: Flags,
-    settings: WeaknessSettings,
-) -> Texts:
+def _test_statuses(found: _Estimates, settings: WeaknessSettings) -> Texts:
     """Return `tested` for each cell, or the first reason against it that holds."""
-    has_scores = parts["mean_score"].count_scored > 0
+    keys, whole = found.keys, found.whole
+    has_scores = found.parts["mean_score"].count_scored > 0
     # a metric with scores and no share of failures has no threshold
-    is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
+    is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (found.measurements != "mean_score")
     is_few = np.minimum(whole.jackknife_groups, whole.jackknife_groups_rest) < settings.minimum_clusters
     # one cluster with nearly all rows counts as one
     is_few |= ~(whole.degrees_of_freedom > 0)
     reasons = {
-        "not_in_family": ~in_family,
+        "not_in_family": ~found.in_family,
         "no_threshold": is_undecided,
         "no_scores": ~(whole.count_scored > 0),
         "no_rest": keys.is_whole | ~(whole.count_scored_rest > 0),

@@ -6,7 +6,9 @@ import duckdb
 import pytest
 
 from hcat.engine.project import find_place
-from hcat.engine.warehouse import Place, WarehouseError, as_place, check_finished, open_warehouse, published_database
+from hcat.engine.warehouse import (
+    Place, WarehouseError, as_place, candidate_database, check_finished, open_warehouse, published_database,
+)  # fmt: skip
 
 PROFILE = """
 bank:
@@ -29,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def build(path: Path, *schemas: str) -> None:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(path)) as connection:
         for schema in schemas:
             connection.execute(f"create schema if not exists {schema}")
@@ -91,11 +93,15 @@ def test_the_tables_of_the_project_are_read_beside_those_of_hcat(project: Path) 
     assert found == [("dev_hcat", "i1")]
 
 
-def test_a_published_copy_that_is_named_is_the_one_that_alerts_read(project: Path) -> None:
-    copy = project / "copy.duckdb"
+def test_alerts_read_the_copy_of_the_last_build(project: Path) -> None:
+    published = project / "results" / "published"
+    copy = published / "candidate" / "hcat.duckdb"
+    assert candidate_database(find_place(project)) == copy
+    build(published / "hcat.duckdb", "main")
     build(copy, "main")
-    assert published_database(as_place(copy)) == copy
-    assert published_database(find_place(project)) == project / "results" / "published" / "hcat.duckdb"
+    assert candidate_database(project / "results") == candidate_database(published) == copy
+    # a file that is named is the one
+    assert candidate_database(as_place(published / "hcat.duckdb")) == published / "hcat.duckdb"
 
 
 def test_a_database_without_a_build_is_an_error(project: Path) -> None:

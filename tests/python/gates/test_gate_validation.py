@@ -122,48 +122,43 @@ def test_one_unit_in_the_last_place_decides() -> None:
     missed = decide_all(*(rule | interval(*[value] * 3) for rule, value in zip(rules, wrong, strict=True)))
     for rule, value, result in zip(rules, wrong, missed, strict=True):
         assert result["verdict"] == "failed"
-        shown = float(result["reason"].split(" is ")[1].split(" (n = ")[0].replace(",", ""))
-        assert (shown < rule["threshold"]) == (value < rule["threshold"]), (
-            "the reason must not round onto the threshold"
-        )
+        shown = float(result["reason"].split(" is ")[1].split(" (n = 174 ")[0].replace(",", ""))
+        assert (shown < rule["threshold"]) == (value < rule["threshold"]), "rounded onto the threshold"
         assert shown != rule["threshold"]
 
 
+NOT_MEASURED = "groundedness_similarity__mean was not measured; the limit is 25 %"
 NOT_EVALUATED = [
-    ({"n": None}, "nothing was measured"),
-    ({"n": 29}, "n = 29, and 30 are needed"),
-    ({"n": 0, "minimum_n": 0}, "nothing was measured"),
-    ({"n": -5, "minimum_n": -9}, "nothing was measured"),
-    ({"minimum_n": None}, "minimum_n is missing"),
-    ({"measured_value": None}, "there is no measured value"),
-    ({"measured_value": math.nan}, "there is no measured value"),
-    ({"measured_value": -math.inf}, "there is no measured value"),
-    ({"upper_bound": None}, "upper_bound is missing"),
-    ({"upper_bound": math.nan}, "upper_bound is missing"),
-    ({"upper_bound": -math.inf}, "upper_bound is missing"),
-    ({"lower_bound": None, **SAFE_AT_LEAST}, "lower_bound is missing"),
-    ({"lower_bound": math.inf, **SAFE_AT_LEAST}, "lower_bound is missing"),
-    ({"upper_bound": None, **HARM_AT_LEAST}, "upper_bound is missing"),
-    ({"lower_bound": math.nan, **HARM_AT_MOST}, "lower_bound is missing"),
-    ({"threshold": None}, "there is no threshold"),
-    ({"threshold": math.nan}, "there is no threshold"),
-    ({"threshold": math.inf}, "there is no threshold"),
-    ({"comparison": "equals"}, "comparison must be one of at_least, at_most, got 'equals'"),
-    ({"comparison": None}, "comparison must be one of at_least, at_most, got ''"),
-    ({"burden": "prove_it"}, "burden must be one of prove_safe, prove_harm, got 'prove_it'"),
-    ({"severity": "fatal"}, "severity must be one of error, warn, got 'fatal'"),
-    ({"lower_bound": 0.9}, "lower_bound is above upper_bound"),
-    ({"measured_value": 0.3}, "upper_bound contradicts the measured value"),
-    ({**HARM_AT_LEAST, "measured_value": 0.3}, "upper_bound contradicts the measured value"),
+    ({"n": None}, NOT_MEASURED),
+    ({"n": 29}, ", but n = 29, and 30 are needed"),
+    ({"n": 0, "minimum_n": 0}, NOT_MEASURED),
+    ({"n": -5, "minimum_n": -9}, NOT_MEASURED),
+    ({"n": 0}, f"{NOT_MEASURED}, but n = 0, and 30 are needed"),
+    ({"minimum_n": None}, ", but minimum_n is missing"),
+    *(({"measured_value": value, "n": None}, NOT_MEASURED) for value in (None, math.nan, -math.inf)),
+    *(({"upper_bound": end}, ", but upper_bound is missing") for end in (None, math.nan, -math.inf)),
+    *(({"lower_bound": end, **SAFE_AT_LEAST}, ", but lower_bound is missing") for end in (None, math.inf)),
+    ({"upper_bound": None, **HARM_AT_LEAST}, ", but upper_bound is missing"),
+    ({"lower_bound": math.nan, **HARM_AT_MOST}, ", but lower_bound is missing"),
+    *(({"threshold": limit}, "; there is no limit") for limit in (None, math.nan)),
+    ({"threshold": 20.0}, "; there is no limit: the limit of a share is at most 1, got 20"),
+    ({"measurement": "share_fails", "n": None}, "limit is 0.25, but the measurement share_fails is unknown"),
+    ({"threshold": math.inf, "n": 29}, "; there is no limit: n = 29, and 30 are needed"),
+    ({"comparison": "equals"}, ", but comparison must be one of at_least, at_most, got 'equals'"),
+    ({"comparison": None}, ", but comparison must be one of at_least, at_most, got ''"),
+    ({"burden": "prove_it"}, ", but burden must be one of prove_safe, prove_harm, got 'prove_it'"),
+    ({"severity": "fatal"}, ", but severity must be one of error, warn, got 'fatal'"),
+    ({"lower_bound": 0.9}, ", but lower_bound is above upper_bound"),
+    ({"measured_value": 0.3}, ", but upper_bound contradicts the measured value"),
+    ({**HARM_AT_LEAST, "measured_value": 0.3}, ", but upper_bound contradicts the measured value"),
 ]
 
 
 def test_what_cannot_be_decided_does_not_pass() -> None:
-    for (changes, cause), result in zip(
-        NOT_EVALUATED, decide_all(*(changes for changes, _ in NOT_EVALUATED)), strict=True
-    ):
+    results = decide_all(*(changes for changes, _ in NOT_EVALUATED))
+    for (changes, cause), result in zip(NOT_EVALUATED, results, strict=True):
         assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
-        assert result["reason"].endswith(f", not evaluated: {cause}"), changes
+        assert result["reason"].endswith(f"{cause}."), changes
 
 
 def test_enough_answers_and_the_bound_that_is_tested_are_enough() -> None:
@@ -173,11 +168,11 @@ def test_enough_answers_and_the_bound_that_is_tested_are_enough() -> None:
 
 def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
     nothing = dict.fromkeys(("measured_value", "lower_bound", "upper_bound", "n"))
-    assert decide(**nothing)["reason"].endswith("not evaluated: nothing was measured")
-    assert decide(**nothing | {"n": 0})["reason"].endswith("not evaluated: nothing was measured")
+    said = "The share of the answers that fail groundedness_similarity__mean was not measured"
+    assert decide(**nothing)["reason"] == f"{said}; the limit is 25 %."
     # few answers, and none with a score
-    assert decide(**nothing | {"n": 6})["reason"].endswith(
-        "not evaluated: n = 6, and 30 are needed; there is no measured value"
+    assert decide(**nothing | {"n": 6})["reason"] == (
+        f"{said} (n = 6 judged answers); the limit is 25 %, but n = 6, and 30 are needed."
     )
     note = "decision groundedness is void: made on scores of another encoder"
     gates_with_note = table(
@@ -187,17 +182,15 @@ def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
         nothing | {"gate_name": "expired", "n": 60},
     )
     expired = "decision x expired on 2000-01-01"
-    for name, values in (
-        ("decision_note", [note, expired, note, expired]),
-        ("is_decision_void", [True, False, True, False]),
-    ):
+    notes = {"decision_note": [note, expired, note, expired], "is_decision_void": [True, False, True, False]}
+    for name, values in notes.items():
         gates_with_note = gates_with_note.append_column(name, pa.array(values))
     by_name = {row["gate_name"]: row["reason"] for row in gates.validate_gates(gates_with_note).to_pylist()}
-    assert by_name["groundedness_failures"].endswith(f"not evaluated: {note}")
-    assert by_name["decided"].endswith(": passed")
-    assert by_name["few"].endswith(f"not evaluated: {note}; n = 6, and 30 are needed")
-    # an expired decision keeps its threshold: it is not why there is no value
-    assert by_name["expired"].endswith("not evaluated: there is no measured value")
+    assert by_name["groundedness_failures"].endswith(f"the limit is 25 %, but {note}.")
+    assert by_name["few"].endswith(f"the limit is 25 %, but {note}; n = 6, and 30 are needed.")
+    # an expired decision keeps its threshold: it is said, and is not why there is no value
+    assert by_name["decided"].endswith(f"the limit is 25 %; {expired}.")
+    assert by_name["expired"].endswith(f"was not measured (n = 60 judged answers); the limit is 25 %; {expired}.")
 
 
 def test_gates_of_the_same_name_are_all_undone() -> None:
@@ -208,41 +201,57 @@ def test_gates_of_the_same_name_are_all_undone() -> None:
         ("other", "passed"),
     ]
     nameless = gates.validate_gates(table({"gate_name": None})).to_pylist()[0]
-    assert nameless["reason"].endswith(", not evaluated: gate_name is null")
-    assert all(row["reason"].endswith("gate_name is not unique") for row in results[:2])
+    assert nameless["reason"].endswith(", but gate_name is null.")
+    assert all(row["reason"].endswith(", but gate_name is not unique.") for row in results[:2])
 
 
 def test_reason_reads_as_one_line() -> None:
     of_customers = {"metric_name": "verdict", "dimension": "population", "segment": "production", "n": 177}
     assert decide(**of_customers, **interval(0.4721, 0.5716, 0.6702), threshold=0.2)["reason"] == (
-        "57 % of the answers to users fail (47 to 67 %, n = 177); the limit is 20 %: failed"
+        "57 % of the answers to users fail (47 to 67 %, n = 177 judged answers); the limit is 20 %."
     )
     assert decide(measurement="mean_score", metric_name=None, dimension="topic", segment="loans", threshold=0.2)[
         "reason"
     ] == (
-        "The mean where topic is loans is 0.182 (0.131 to 0.247, n = 174); the limit is 0.2,"
-        " undecided: the interval reaches the limit"
+        "The mean where topic is loans is 0.182 (0.131 to 0.247, n = 174 scored answers); the limit is 0.2,"
+        " which the interval contains."
     )
     assert decide(burden="prove_harm", measured_value=0.255, upper_bound=0.3)["reason"] == (
-        "26 % of the answers fail groundedness_similarity__mean (13 to 30 %, n = 174); the limit is 25 %,"
-        " undecided: the interval reaches the limit, and harm has to be shown"
+        "26 % of the answers fail groundedness_similarity__mean (13 to 30 %, n = 174 judged answers); the limit is"
+        " 25 %, which the interval contains: harm is not shown."
     )
     # the whole is no segment, an exact count has no interval, and what is unknown is no "null"
     whole = {"metric_name": "privacy", "dimension": "all", "segment": "all", "measurement": "count_leaked_values"}
     exact = decide(**whole, measured_value=3, lower_bound=3, upper_bound=3, threshold=0)
-    assert exact["reason"] == (
-        "Personal values that stand in neither query nor context: 3 in 174 answers; none is allowed: failed"
-    )
+    assert exact["reason"].endswith("that stand in neither query nor context: 3 in 174 answers; none is allowed.")
     unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
-    assert unknown["reason"].startswith("Personal data in answers was not measured; the limit is 0.25, not")
+    assert unknown["reason"] == "Personal data in answers was not measured; the limit is 0.25."
     # a difference says its side, and its interval has signs
     lost = {"measurement": "version_difference", "metric_name": "verdict", "dimension": "all", "segment": "all"}
     assert decide(**lost, **interval(-0.06, -0.01, 0.09), threshold=-0.05, comparison="at_least")["reason"].startswith(
-        "The share that passes is 1 point below that of the version before (-6 to +9 points, n = 174);"
-        " a loss of 5 points is allowed, undecided"
+        "The share that passes is 1 point below that of the version before (-6 to +9 points, n = 174 shared questions);"
+        " a loss of 5 points is allowed, which"
     )
     new = decide(**whole | {"measurement": "a_{new}_one"}, threshold=None)
-    assert new["reason"].startswith("A {new} one privacy is 0.182 (0.131 to 0.247, n = 174); there is no limit, not")
+    assert new["reason"].startswith("A {new} one of privacy is 0.182 (0.131 to 0.247, n = 174 answers); there is no ")
+
+
+def test_a_rate_of_failures_says_of_how_many_and_who_rated() -> None:
+    found = {"population": "test_set", "found_segment": "topic\ncards", "minimum_n": 1}
+    worst = GATE | {"measurement": "worst_segment_failing", "metric_name": "verdict"} | found
+    kinds = ("judged", "interactions", "labels", "labels_by_people", "labels_by_language_models")
+    names = ("n", *(f"count_{kind}" for kind in kinds))
+    said = []
+    for numbers in ((174, 174, 300, 0, 0, 0), (174, 174, 174, 9, 4, 4), (1, 40, 44, 9, 9, 0)):
+        rows = pa.Table.from_pylist([worst | dict(zip(names, numbers, strict=True))])
+        (result,) = gates.validate_gates(rows).to_pylist()
+        said.append(result["reason"].split(" to the test set fail in the worst segment, topic cards (13 to 24.7 ")[1])
+    limit = "; the limit is 25 %."
+    assert said == [
+        f"%, n = 174 judged answers of 300, nobody rated any){limit}",
+        f"%, n = 174 judged answers, people rated 4, a language model rated 4, raters of unknown kind rated 1){limit}",
+        f"%, n = 1 cluster of 40 judged answers, people rated 9){limit}",
+    ]
 
 
 @pytest.mark.parametrize("measurement", MEASURED)
@@ -250,7 +259,8 @@ def test_every_measurement_has_a_sentence(measurement: str) -> None:
     reason = decide(measurement=measurement, dimension="all", segment="all", **interval(-0.1, 0.1999, 0.3))["reason"]
     assert "{" not in reason
     assert measurement not in reason
-    assert "n = 174); the limit is 25" in reason or "the limit is 0.25" in reason
+    assert " 174 " in reason
+    assert "; the limit is 25" in reason or "; the limit is 0.25" in reason
 
 
 def test_hostile_names_stay_on_one_line() -> None:
@@ -292,15 +302,15 @@ def test_an_exception_inside_a_metric_undoes_the_gates(monkeypatch: pytest.Monke
     monkeypatch.setattr(gates, "_expectations", expect_absent_column)
     result = decide()
     assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
-    assert "Great Expectations raised " in result["reason"]
-    assert result["reason"].endswith("Error")
+    assert ", but Great Expectations raised " in result["reason"]
+    assert result["reason"].endswith("Error.")
 
 
 def test_without_great_expectations_no_gate_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "great_expectations", None)
     results = gates.validate_gates(table({"gate_name": "a"}, {"gate_name": "b"})).to_pylist()
     assert [row["is_passing"] for row in results] == [False, False]
-    assert all(row["reason"].endswith("Great Expectations raised ModuleNotFoundError") for row in results)
+    assert all(row["reason"].endswith("Great Expectations raised ModuleNotFoundError.") for row in results)
     assert [row["expectation_results"] for row in results] == ["[]", "[]"]
 
 
@@ -315,7 +325,7 @@ def test_a_batch_that_lost_rows_decides_nothing(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(BatchDefinition, "get_batch", get_empty_batch)
     result = decide()
     assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
-    assert result["reason"].endswith("the batch lost rows")
+    assert result["reason"].endswith(", but the batch lost rows.")
 
 
 def test_types_of_a_warehouse_are_read() -> None:

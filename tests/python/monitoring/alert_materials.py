@@ -36,9 +36,9 @@ def publish(
     findings: list[dict[str, Any]] | None = None,
     decisions: list[dict[str, Any]] | None = None,
 ) -> Path:
-    """Write a small published copy; None leaves a table out."""
-    (warehouse / "published").mkdir(parents=True, exist_ok=True)
-    database = warehouse / "published" / "hcat.duckdb"
+    """Write a small copy of the last build; None leaves a table out."""
+    database = warehouse / "published" / "candidate" / "hcat.duckdb"
+    database.parent.mkdir(parents=True, exist_ok=True)
     database.unlink(missing_ok=True)
     with duckdb.connect(str(database)) as connection:
         for table, rows in (

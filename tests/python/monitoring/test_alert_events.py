@@ -14,32 +14,24 @@ from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
 from hcat.monitoring.alerts.messages import MAXIMUM_SERIES
 
 
-def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Server) -> None:
-    publish(
-        tmp_path,
-        [
-            gate(),
-            gate(gate_name="a_segment", dimension="topic", segment="cards", severity="warn", verdict="undecided"),
-            gate(gate_name="no_decision", verdict="not_evaluated", threshold=None, severity="warn"),
-            gate(gate_name="small", verdict="not_evaluated", n=12, severity="warn"),
-            gate(gate_name="unknown", measurement="a_new_one", metric_name=None, severity="warn"),
-        ],
-    )
+def test_a_gate_says_its_sentence_or_what_it_measured_where_names_are_hidden(tmp_path: Path, server: Server) -> None:
+    reason = "75 % of the answers pass <groundedness>; at least 80 % is asked."
+    gates = [gate(reason=reason), gate(gate_name="cards", dimension="topic", segment="cards", verdict="undecided")]
+    publish(tmp_path, gates)
     send(tmp_path)
-    texts = dict(zip(server.titles(), [payload["text"] for payload in server.received], strict=True))
-    assert texts["Gate groundedness_release: failed (error)"].splitlines() == [
-        "Gate groundedness_release: failed (error)",
-        "75 % of the answers pass `groundedness` (70 to 80 %, n = 1,234); at least 80 % is asked.",
-        "It failed.",
-        "hcat, build run_1",
+    assert [payload["text"].splitlines() for payload in server.received] == [
+        [f"Gate {name}: {verdict} (error)", said, "hcat, build run_1"]
+        for name, verdict, said in (
+            ("cards", "undecided", "some reason"),
+            ("groundedness_release", "failed", reason.replace("<", "&lt;").replace(">", "&gt;")),
+        )
     ]
-    assert "where `topic` is `cards`" in texts["Gate a_segment: undecided (warn)"]
-    assert (
-        texts["Gate unknown: failed (warn)"].splitlines()[1].startswith("`a new one` is 0.75 (0.7 to 0.8, n = 1,234)")
-    )
-    assert "Undecided: the interval reaches the limit." in texts["Gate a_segment: undecided (warn)"]
-    assert "there is no threshold" in texts["Gate no_decision: not_evaluated (warn)"]
-    assert "n = 12, and 100 are needed" in texts["Gate small: not_evaluated (warn)"]
+    (tmp_path / "alerts.jsonl").unlink()
+    send(tmp_path, is_hiding_segments=True)
+    shown = [payload["text"].splitlines()[1] for payload in server.received[2:]]
+    measured = "(70 to 80 %, n = 1,234 scored answers); at least 80 % is asked."
+    assert shown[1] == f"75 % of the answers pass `groundedness` {measured}"
+    assert shown[0].startswith("75 % of the answers where `topic` is `segment ")
 
 
 def test_a_release_says_the_four_lines_of_the_first_page(tmp_path: Path, server: Server) -> None:
@@ -159,7 +151,7 @@ def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> No
 def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
     publish(tmp_path, [gate()])
     said = dict(send(tmp_path).lines)
-    assert said["published copy"] == str(tmp_path / "published" / "hcat.duckdb")
+    assert said["copy"] == str(tmp_path / "published" / "candidate" / "hcat.duckdb")
     assert said["gates"] == "1 of build run_1, 2026-11-20 02:30 UTC: 1 do not pass"
     assert said["drift"] == "not looked at: the copy has no fct_metric_drift.leading_drift_id"
     assert said["findings"] == "not looked at: the copy has no fct_findings.page_rank"
@@ -168,8 +160,8 @@ def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
 
 def test_nothing_to_look_at_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
     monkeypatch.delenv(WEBHOOK_VARIABLE, raising=False)
-    database = tmp_path / "published" / "hcat.duckdb"
-    wanted = f"hcat: no published copy at {database}: `dbt build` writes it, also when a gate fails\n"
+    database = tmp_path / "published" / "candidate" / "hcat.duckdb"
+    wanted = f"hcat: no candidate copy at {database}: `dbt build` writes it, also when a gate fails\n"
     assert hcat("alert", "--warehouse", tmp_path, code=2) == wanted
     publish(tmp_path, [], [drift()])
     wanted = f"hcat: no evaluated gate in {database}: `dbt build` evaluates them, nothing can be said without\n"

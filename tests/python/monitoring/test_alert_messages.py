@@ -19,11 +19,11 @@ def test_no_text_of_customers_leaves_the_warehouse(tmp_path: Path, server: Serve
     private = "What is the balance of Jane Private?"
     publish(
         tmp_path,
-        [gate(reason=private, rationale=private, expectation_results=private)],
+        [gate(rationale=private, expectation_results=private)],
         [drift(status=private)],
         [finding(owner="Jane Private")],
     )
-    with duckdb.connect(str(tmp_path / "published" / "hcat.duckdb")) as connection:
+    with duckdb.connect(str(tmp_path / "published" / "candidate" / "hcat.duckdb")) as connection:
         connection.execute("create table fct_interactions as select ? as query_text, ? as answer", [private, private])
     send(tmp_path)
     assert len(server.received) == 3

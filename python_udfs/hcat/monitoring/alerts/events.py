@@ -1,4 +1,4 @@
-"""Events: the failing gates, drifting series and open findings of the published copy, and those that are over."""
+"""Events: the failing gates, drifting series and open findings of the last build, and those that are over."""
 
 import hashlib
 import json
@@ -12,12 +12,12 @@ from hcat.engine.warehouse import (
     Place,
     Row,
     WarehouseError,
+    candidate_database,
     find_database,
     open_warehouse,
-    published_database,
     read_last_event,
 )
-from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, name_segments
+from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, hide_segment, name_segments
 from hcat.monitoring.decisions import DECISION_CHARACTERS, order_lines, read_decisions
 from hcat.monitoring.words import describe_measured
 
@@ -33,7 +33,7 @@ _READS: Final = {
 
 _LIST_GATES = """
 select run_id, gate_name, measurement, metric_name, dimension, segment, severity, burden, comparison, verdict,
-    threshold, measured_value, lower_bound, upper_bound, n, minimum_n, is_passing, evaluated_at
+    threshold, measured_value, lower_bound, upper_bound, n, reason, is_passing, evaluated_at
 from fct_threshold_gates
 where build_number = (select max(build_number) from fct_threshold_gates)
 order by is_passing, severity, gate_name
@@ -84,16 +84,12 @@ class Event(NamedTuple):
 
 
 def read_events(
-    warehouse: Path | Place,
-    *,
-    maximum_age_hours: float | None,
-    is_hiding_segments: bool,
-    now: datetime,
+    warehouse: Path | Place, *, maximum_age_hours: float | None, is_hiding_segments: bool, now: datetime
 ) -> tuple[list[Event], list[tuple[str, str]], str]:
-    """Return the events of the published copy, what was looked at, and the last build."""
-    path = published_database(warehouse)
+    """Return the events of the last build, what was looked at, and that build; a copy that a failed one writes too."""
+    path = candidate_database(warehouse)
     if not path.is_file():
-        raise WarehouseError(f"no published copy at {path}: `dbt build` writes it, also when a gate fails")
+        raise WarehouseError(f"no candidate copy at {path}: `dbt build` writes it, also when a gate fails")
     with open_warehouse(path) as source:
         gates = source.rows(_LIST_GATES, [_READS["gates"]])
         if not gates:
@@ -124,7 +120,7 @@ def read_events(
         "findings": f"{len(findings)} confirmed or severe: {active['finding']} open and not taken up",
     }
     lines = [
-        ("published copy", str(path)),
+        ("copy", str(path)),
         ("last build", fate[1] if fate else "not looked at: the warehouse is not here, or is being written"),
     ]
     for kind, text in said.items():
@@ -209,10 +205,12 @@ def _gate_event(row: Row, is_hiding_segments: bool) -> Event:
     key = hash_subject("gate", row["gate_name"])
     gate, verdict, severity = escape(row["gate_name"]), str(row["verdict"]), str(row["severity"])
     is_active = not row["is_passing"]
-    cell = (row["dimension"], row["segment"])
-    is_part = row["dimension"] and row["segment"] and row["segment"] != "all"
-    where = f" where {name_segments([cell], is_hiding_segments)}" if is_part else ""
-    said = describe_measured(row, as_code, None if row["dimension"] == "population" else where)
+    said = escape(row["reason"], DECISION_CHARACTERS)
+    if is_hiding_segments:
+        # the sentence of the gate names segments
+        is_named = row["segment"] not in (None, "all") and row["dimension"] != "population"
+        shown = row | ({"segment": hide_segment(row["segment"])} if is_named else {})
+        said = f"{describe_measured(shown, as_code)}."
     return Event(
         kind="gate",
         key=key,
@@ -220,22 +218,9 @@ def _gate_event(row: Row, is_hiding_segments: bool) -> Event:
         is_active=is_active,
         group=key,
         title=f"Gate {gate}: {verdict} ({severity})" if is_active else f"Gate {gate} passes again ({severity})",
-        lines=(f"{said}.", *((_explain_verdict(row),) if is_active else ())),
+        lines=(said,),
         severity=severity,
     )
-
-
-def _explain_verdict(row: Row) -> str:
-    """Return why the gate does not pass, without the free text of its reason."""
-    if row["verdict"] != "not_evaluated":
-        return "It failed." if row["verdict"] == "failed" else "Undecided: the interval reaches the limit."
-    if row["threshold"] is None:
-        return "Not evaluated: there is no threshold, the decision is missing."
-    if row["measured_value"] is None:
-        return "Not evaluated: nothing was measured."
-    if row["n"] is None or row["n"] < row["minimum_n"]:
-        return f"Not evaluated: n = {format_number(row['n'])}, and {format_number(row['minimum_n'])} are needed."
-    return "Not evaluated: fct_threshold_gates.reason says why."
 
 
 def _drift_events(rows: Sequence[Row], is_hiding_segments: bool) -> Iterator[Event]:

@@ -31,8 +31,13 @@ def name_segments(cell: Iterable[tuple[object, object]], is_hiding: bool) -> str
     """Return the dimensions of a cell and their segments, escaped; dimensions that are null are left out."""
     named = ((dimension, segment) for dimension, segment in cell if dimension is not None)
     if is_hiding:
-        named = ((name, f"segment {hashlib.sha256(str(one).encode()).hexdigest()[:8]}") for name, one in named)
+        named = ((name, hide_segment(one)) for name, one in named)
     return " and ".join(f"{as_code(dimension)} is {as_code(segment)}" for dimension, segment in named)
+
+
+def hide_segment(segment: object) -> str:
+    """Return a hash in the place of a segment."""
+    return f"segment {hashlib.sha256(str(segment).encode()).hexdigest()[:8]}"
 
 
 def escape(text: object, length: int = NAME_CHARACTERS) -> str:

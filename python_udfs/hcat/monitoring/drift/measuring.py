@@ -18,13 +18,7 @@ from hcat.monitoring.drift.chart import (
 )
 from hcat.monitoring.drift.periods import DriftSettings, Plan, name_dates
 from hcat.monitoring.drift.reading import Interactions
-from hcat.monitoring.drift.statistics import (
-    Period,
-    Rows,
-    arrange_rows,
-    describe_period,
-    error_by_cluster,
-)
+from hcat.monitoring.drift.statistics import Period, Rows, arrange_rows, describe_period, error_by_cluster
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.memberships import Memberships
