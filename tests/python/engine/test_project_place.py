@@ -6,9 +6,7 @@ import duckdb
 import pytest
 
 from hcat.engine.project import find_place
-from hcat.engine.warehouse import (
-    Place, WarehouseError, as_place, candidate_database, check_finished, open_warehouse, published_database,
-)  # fmt: skip
+from hcat.engine.warehouse import Place, WarehouseError, as_place, candidate_database, check_finished, open_warehouse
 
 PROFILE = """
 bank:
