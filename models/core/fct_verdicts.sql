@@ -37,16 +37,8 @@ pivoted as (
 -- the row that decides: the first criterion that fails, else what was due, else whether the answer is grounded
 deciding as (
     select
-        pivoted.*,
-        judged.criterion,
-        judged.rule,
-        judged.rater_kind,
-        judged.metric_name,
-        judged.prediction_set,
-        judged.score_status,
-        judged.raw_score,
-        judged.threshold,
-        judged.is_failing
+        pivoted.*, judged.criterion, judged.rule, judged.rater_kind, judged.metric_name, judged.prediction_set,
+        judged.score_status, judged.raw_score, judged.threshold, judged.is_failing
     from pivoted
     inner join judged
         on
@@ -64,11 +56,9 @@ deciding as (
 -- Where nobody has time to rate: the answers with the lowest score, one of each question.
 scored as (
     select
-        interaction_id,
-        query_key,
-        score,
+        interaction_id, score,
         row_number() over (partition by query_key order by score, interaction_id) as place_of_question
-    from {{ ref('hcat', 'int_criteria_judged') }}
+    from judged
     where criterion = 'grounded' and score is not null and is_in_release_population and not is_rated_by_people
 ),
 
@@ -137,15 +127,11 @@ explained as (
         end as verdict_reason,
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
-        deciding.prediction_set,
-        deciding.human_label,
-        deciding.raw_score,
-        deciding.threshold,
-        case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
+        deciding.prediction_set, deciding.human_label, deciding.raw_score, deciding.threshold, deciding.is_failing,
         {%- for criterion in criteria_of_verdict() %}
         deciding.{{ criterion }},
         {%- endfor %}
-        deciding.is_failing
+        case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank
     from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
