@@ -150,7 +150,7 @@ worse as (
         '' as alarm_words
     from compared
     -- less than half a point is none
-    where dimension = 'topic' and difference <= -0.005
+    where dimension = 'topic' and round(100 * difference) < 0
     union all
     select
         application, segment, metric_name, is_drifting as is_shown, false as is_of_versions,
