@@ -51,6 +51,24 @@ from {{ rows }}
     where (select count(distinct others.application) from {{ candidates }} as others) > 1
 {%- endmacro %}
 
+{# The system of each candidate: for the worst of all applications (null), and for its own where there are several. #}
+{% macro systems_measured() %}
+    with candidates as (
+        select distinct system, {{ named('application') }} as application from {{ ref('hcat', 'fct_interactions') }}
+        where version_role = 'candidate'
+    ),
+
+    applications as (
+        {{ applications_measured('candidates') }}
+    )
+
+    select
+        candidates.system, candidates.application as candidate_application, applications.application,
+        count(*) over () > 1 as is_of_several
+    from candidates
+    inner join applications on coalesce(applications.application, candidates.application) = candidates.application
+{%- endmacro %}
+
 {# A number in [0, 1) for an interaction, used to draw a review round: a hash of purpose, seed, round and identifier. #}
 {% macro review_number(purpose, review_round) %}
     {{ number_of_hex(

@@ -10,6 +10,11 @@
     || replace(decision, '_', ' ') || '.'
 {%- endmacro %}
 
+{# Who asked the questions of a population. #}
+{% macro asked_by(population) -%}
+    if({{ population }} = 'test_set', 'the test set', 'users')
+{%- endmacro %}
+
 {# The sentence of the gate that decides. #}
 {% macro release_reason() -%}
     case decision
@@ -32,7 +37,7 @@
 {% macro how_often_answers_fail() -%}
     coalesce(
         if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
-        || if(release_population = 'test_set', 'the test set', 'users') || ' fail'
+        || {{ asked_by('release_population') }} || ' fail'
         || coalesce(', and ' || asked_words || ' of the answers to users', '') || '. ',
         'Too few answers have a verdict to state a rate: ' || count_judged || ' of ' || count_interactions || '. ',
         'No answer of the candidate has a verdict. '
@@ -49,12 +54,24 @@
                 ', and a language model rated ' || count_labels_by_language_models, ''
             ) || '.'
     end
+    {%- set unseen = {
+        'relevant': ('Relevance', 'an answer beside the question can pass'),
+        'complete': ('Completeness', 'an answer that leaves out half can pass')
+    } %}
+    {%- for criterion, (name, risk) in unseen.items() %}
     || case
-        when count_complete = 0 then ' Completeness was not judged: an answer that leaves out half can pass.'
-        when count_complete < count_interactions
-            then ' Completeness was judged for ' || count_complete || ' of ' || count_interactions || ' answers.'
+        when count_{{ criterion }} = 0 then ' {{ name }} was not judged: {{ risk }}.'
+        when count_{{ criterion }} < count_interactions
+            then ' {{ name }} was judged for ' || count_{{ criterion }} || ' of ' || count_interactions
+                || ' answers.'
         else ''
     end
+    {%- endfor %}
+    {%- for module, harm in {'privacy': 'leaked personal data', 'safety': 'toxic answers'}.items() if not is_on(module) %}
+    || ' Nobody looked for {{ harm }}: the module {{ module }} is off.'
+    {%- else %}
+    || coalesce(' Nobody looked for harm in ' || nullif(count_unread, 0) || ' of them.', '')
+    {%- endfor %}
     || coalesce(
         ' Answers that decline, where nobody said whether they should: ' || nullif(count_all_declined, 0) || '.', ''
     )
@@ -64,12 +81,14 @@
 {% macro what_changed() -%}
     case
         when changed_on is not null
-            then 'Since ' || changed_on || ', ' || since_words || ' of the answers to users fail'
+            then 'Since ' || changed_on || ', ' || since_words || ' of the answers to '
+            || {{ asked_by('monitored_population') }} || ' fail'
             || coalesce('; before, ' || before_words, '') || '.'
         when count_pairs > 0 and difference_lower is null
             then 'Too few queries have a verdict in both versions to compare them: ' || count_pairs || '.'
         when count_pairs > 0
-            then 'Over ' || count_pairs || ' queries asked of both versions, the share that fails '
+            then 'Over ' || count_pairs || ' queries of ' || {{ asked_by('release_population') }}
+            || ' asked of both versions, the share that fails '
             || case
                 when difference_lower > 0 then 'is lower than before'
                 when difference_upper < 0 then 'is higher than before'
@@ -78,13 +97,13 @@
             || ' (' || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
             || ' points).'
         when baseline is null then coalesce(compared_words, 'There is no earlier version to compare with.')
-        else 'No query has a verdict in both versions.'
+        else 'No query of ' || {{ asked_by('release_population') }} || ' has a verdict in both versions.'
     end
 {%- endmacro %}
 
 {# The most frequent kind of fault, and what to read and rate. #}
 {% macro what_to_do_next() -%}
-    case
+    trim(case
         when failed_criterion is not null
             then 'Of ' || count_all_failing || ' failing answers, ' || count_failing || ' are not '
             || case failed_criterion
@@ -95,22 +114,26 @@
             || '. '
         else ''
     end
-    || 'Read the ten answers that look most wrong first'
-    || case
-        when count_labels_by_people = 0 then ', and let a person rate 60 answers (`hcat labels desk`).'
-        when decision = 'not_decided' then ', and let people rate 60 more.'
-        else '.'
+    || case count_to_read
+        when 0 then ''
+        when 1 then 'Read the answer that looks most wrong first. '
+        else 'Read the ' || count_to_read || ' answers that look most wrong first. '
     end
+    || case
+        when count_labels_by_people = 0 then 'Let a person rate 60 answers (`hcat labels desk`).'
+        when decision = 'not_decided' then 'Let people rate 60 more.'
+        else ''
+    end)
 {%- endmacro %}
 
 {# Weeks of production in which no alarm was raised, and which difference raises one. #}
 {% macro weeks_compared() -%}
     case
         when status <> 'tested'
-            then 'Whether answers to users got worse over the weeks was not tested (' || replace(status, '_', ' ')
-            || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
+            then 'Whether answers to ' || {{ asked_by('monitored_population') }}
+            || ' got worse over the weeks was not tested (' || replace(status, '_', ' ') || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
         else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
-            || count_window || ' judged answers to users fail; before, '
+            || count_window || ' judged answers to ' || {{ asked_by('monitored_population') }} || ' fail; before, '
             || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('
             || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
             || ' points) raises no alarm, because an alarm takes ' || round(100 * limit_value * standard_error)::integer

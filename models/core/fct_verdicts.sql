@@ -41,8 +41,7 @@ pivoted as (
 -- the row that decides: the first criterion that fails, else what was due, else whether the answer is grounded
 deciding as (
     select
-        pivoted.*,
-        judged.criterion, judged.rule, judged.rater_kind, judged.metric_name, judged.prediction_set,
+        pivoted.*, judged.criterion, judged.rule, judged.rater_kind, judged.metric_name, judged.prediction_set,
         judged.score_status, judged.raw_score, judged.threshold, judged.is_failing
     from pivoted
     inner join judged
@@ -155,7 +154,7 @@ explained as (
         {%- for criterion in criteria_of_verdict() %}
         deciding.{{ criterion }},
         {%- endfor %}
-        deciding.is_failing
+        case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank
     from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id

@@ -29,7 +29,9 @@ applications as (
         max(case when version_role = 'candidate' then {{ named('application_version') }} end) as candidate,
         max(case when version_role = 'candidate' then system end) as system,
         max(case when version_role = 'baseline' then {{ named('application_version') }} end) as baseline,
-        max(case when is_in_release_population then population end) as release_population
+        max(case when is_in_release_population then population end) as release_population,
+        max(case when is_in_monitored_population then population end) as monitored_population,
+        count(*) over () as count_applications
     from {{ ref('hcat', 'fct_interactions') }}
     group by {{ named('application') }}
 ),
@@ -84,7 +86,10 @@ counted as (
     select
         {{ named('application') }} as application, failed_criterion,
         count(failed_criterion) as count_failing,
+        count(relevant) as count_relevant,
         count(complete) as count_complete,
+        count(case when safe is null and verdict_rule <> 'no_answer' then 1 end) as count_unread,
+        count(reading_rank) as count_to_read,
         count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
     from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
@@ -94,10 +99,10 @@ counted as (
 -- the kinds of fault of the release population, the most frequent first
 faults as (
     select
-        *,
-        sum(count_failing) over (partition by application) as count_all_failing,
-        sum(count_complete) over (partition by application) as count_all_complete,
-        sum(count_declined) over (partition by application) as count_all_declined
+        {%- for counted in ['failing', 'relevant', 'complete', 'unread', 'to_read', 'declined'] %}
+        sum(count_{{ counted }}) over (partition by application) as count_all_{{ counted }},
+        {%- endfor %}
+        *
     from counted
     qualify row_number() over (partition by application order by count_failing desc, failed_criterion asc) = 1
 ),
@@ -117,7 +122,7 @@ compared as (
 
 -- the weeks of the verdict, and of a score that is shown; a series is of all applications together
 drift as (
-    select applications.application, measured.*, metrics.is_deciding
+    select applications.application, applications.monitored_population, measured.*, metrics.is_deciding
     from applications
     cross join {{ ref_if_on(
         'drift', 'int_drift_measured',
@@ -129,7 +134,7 @@ drift as (
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on measured.metric_name = metrics.metric_name
     where
         measured.part = 'drift' and measured.metric_name in ('verdict', 'groundedness')
-        and (select count(distinct others.application) from applications as others) = 1
+        and applications.count_applications = 1
 ),
 
 -- topics that fail more than in the version before, or than in the weeks before
@@ -139,10 +144,13 @@ worse as (
         'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) || ' rose by' as measured,
         difference, difference_lower, difference_upper, count_pairs || ' questions of both versions' as counted,
         -- as many show the target difference, and fewer a larger one
-        ceil(queries_needed * target_difference * target_difference / difference / difference)::bigint as count_needed,
+        try_cast(
+            ceil(queries_needed * target_difference * target_difference / difference / difference) as bigint
+        ) as count_needed,
         '' as alarm_words
     from compared
-    where dimension = 'topic' and difference < 0
+    -- less than half a point is none
+    where dimension = 'topic' and round(100 * difference) < 0
     union all
     select
         application, segment, metric_name, is_drifting as is_shown, false as is_of_versions,
@@ -195,25 +203,27 @@ joined as (
         replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing, versions.difference,
-        coalesce(faults.count_all_complete, 0) as count_complete, faults.count_all_declined, released.count_judged,
+        {%- for counted in ['relevant', 'complete', 'unread', 'to_read'] %}
+        coalesce(faults.count_all_{{ counted }}, 0) as count_{{ counted }},
+        {%- endfor %}
+        faults.count_all_declined, released.count_judged,
         weeks.compared_words,
         versions.difference_lower, versions.difference_upper, versions.count_pairs, topics.worst_topic
     from applications
     inner join weighed on applications.application = weighed.weighed_application
     left join rates as released
         on
-            applications.system = released.system
+            applications.system = released.system and released.dimension = 'all'
             and applications.release_population = released.population
-            and released.dimension = 'all'
     -- the whole of production stands beside the test set
     left join rates as asked
         on
-            applications.system = asked.system
-            and asked.population = 'production'
-            and applications.release_population <> 'production'
-            and asked.dimension = 'all'
+            applications.system = asked.system and asked.dimension = 'all'
+            and asked.population = 'production' and applications.release_population <> 'production'
     left join rates as since
-        on applications.system = since.system and since.dimension = 'period' and since.segment like 'since %'
+        on
+            applications.system = since.system and since.dimension = 'period' and since.segment like 'since %'
+            and applications.count_applications = 1
     left join rates as before
         on applications.system = before.system and before.dimension = 'period' and before.segment like 'before %'
     left join faults on applications.application = faults.application

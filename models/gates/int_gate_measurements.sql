@@ -1,45 +1,45 @@
--- Of several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
--- `gate_name` ends with the application.
+-- Of several applications the worst counts, and what must not occur adds up. Each of them has rows of its own too, for
+-- its release decision alone: their `gate_name` ends with the application. All share what is measured of the build
+-- (evaluations, records), of a classifier or a threshold, of the weeks, and of a segment of scores.
 {{ config(materialized='view') }}
 {#- counts and shares of this build's own rows are exact -#}
-{%- set exact = ['evaluations_not_failed', 'records_accepted', 'drifting_series', 'bias_gaps', 'leaked_values'] %}
+{%- set shared = ['evaluations_not_failed', 'records_accepted', 'drifting_series'] %}
+{%- set exact = shared + ['bias_gaps', 'leaked_values'] %}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),
 
+systems as (
+    {{ systems_measured() }}
+),
+
+-- the cell of a system is the whole of it
 scores_of_cells as (
     select
-        gates.gate_name,
+        gates.gate_name, systems.application,
         if(gates.measurement = 'mean_score', cells.mean_score, 1 - cells.share_failing) as value,
         if(gates.measurement = 'mean_score', cells.mean_score_lower, 1 - cells.share_failing_upper) as value_lower,
         if(gates.measurement = 'mean_score', cells.mean_score_upper, 1 - cells.share_failing_lower) as value_upper,
         cells.count_scored as n
     from gates
+    inner join systems on systems.application is null or gates.dimension = 'all'
     inner join {{ ref('hcat', 'fct_marginal_weaknesses') }} as cells
         on
             gates.metric_name = cells.metric_name
-            and gates.dimension = cells.dimension
-            and gates.segment = cells.segment
+            and if(systems.is_of_several and gates.dimension = 'all', 'system', gates.dimension) = cells.dimension
+            and if(systems.is_of_several and gates.dimension = 'all', systems.system, gates.segment) = cells.segment
     where gates.measurement in ('mean_score', 'share_passing')
-),
-
-candidates as (
-    select distinct system, {{ named('application') }} as application from {{ ref('hcat', 'fct_interactions') }}
-    where version_role = 'candidate'
-),
-
-applications as (
-    {{ applications_measured('candidates') }}
+    qualify row_number() over (
+            partition by gates.gate_name, systems.application
+            order by if(gates.comparison = 'at_most', -1, 1) * value, systems.system
+        ) = 1
 ),
 
 -- the application whose candidate lost most against its baseline, and each one of several
 version_differences as (
     select
-        gates.gate_name, applications.application,
-        measured.difference as value,
-        tested.difference_lower as value_lower,
-        tested.difference_upper as value_upper,
-        measured.count_pairs as n
+        gates.gate_name, systems.application, measured.difference as value, tested.difference_lower as value_lower,
+        tested.difference_upper as value_upper, measured.count_pairs as n
     from gates
     inner join {{ ref_if_on(
         'versions', 'int_version_cells_measured',
@@ -57,86 +57,85 @@ version_differences as (
     inner join {{ ref_if_on(
         'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
     ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
-    inner join applications on coalesce(applications.application, pairs.application) = pairs.application
+    inner join systems on pairs.application = systems.candidate_application
     where
         gates.measurement = 'version_difference'
         and pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
     qualify row_number() over (
-            partition by gates.gate_name, applications.application order by measured.difference, pairs.application
+            partition by gates.gate_name, systems.application order by measured.difference, pairs.application
         ) = 1
 ),
 
 interactions as (
-    select interaction_id, is_answered from {{ ref('hcat', 'fct_interactions') }}
-    where version_role = 'candidate'
+    select interactions.interaction_id, interactions.is_answered, systems.application
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
+    inner join systems on interactions.system = systems.system
 ),
 
 answer_counts as (
     select
+        interactions.application,
         count(case when interactions.is_answered then 1 end) as count_answered,
         -- privacy has a row for each answer that was read for names
         count(answers_read.interaction_id) as count_read
     from interactions
     left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
         on interactions.interaction_id = answers_read.interaction_id
+    group by interactions.application
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most
 overconfidence as (
     select
-        gates.gate_name,
-        0 - systems.difference as value,
-        0 - systems.difference_high as value_lower,
-        0 - systems.difference_low as value_upper,
-        systems.count_labels as n
+        gates.gate_name, systems.application, 0 - calibrated.difference as value,
+        0 - calibrated.difference_high as value_lower, 0 - calibrated.difference_low as value_upper,
+        calibrated.count_labels as n
     from gates
     inner join {{ ref_if_on(
         'calibration', 'fct_system_calibration',
         'metric_name string, system string, status string, difference double, difference_low double,'
         ~ ' difference_high double, count_labels bigint'
-    ) }} as systems on gates.metric_name = systems.metric_name
-    inner join candidates on systems.system = candidates.system
-    where gates.measurement = 'system_overconfidence' and systems.status = 'measured'
-    qualify row_number() over (partition by gates.gate_name order by systems.difference, systems.system) = 1
+    ) }} as calibrated on gates.metric_name = calibrated.metric_name
+    inner join systems on calibrated.system = systems.system
+    where gates.measurement = 'system_overconfidence' and calibrated.status = 'measured'
+    qualify row_number() over (
+            partition by gates.gate_name, systems.application order by calibrated.difference, systems.system
+        ) = 1
 ),
 
 -- the candidate that answers other wordings worst
 robustness as (
     select
-        gates.gate_name,
-        rates.robustness as value,
-        rates.robustness_lower as value_lower,
-        rates.robustness_upper as value_upper,
-        rates.count_groups - rates.count_gap_groups as n
+        gates.gate_name, systems.application, rates.robustness as value, rates.robustness_lower as value_lower,
+        rates.robustness_upper as value_upper, rates.count_groups - rates.count_gap_groups as n
     from gates
     cross join {{ ref_if_on(
         'robustness', 'fct_robustness_rates',
         'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
         ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
     ) }} as rates
-    inner join candidates on rates.system = candidates.system
+    inner join systems on rates.system = systems.system
     where
         gates.measurement = 'robustness' and rates.hypothesis = 'all' and rates.side = 'all' and rates.scope = 'all'
         and rates.gap_rule = 'own_side' and rates.robustness_lower is not null
-    qualify row_number() over (partition by gates.gate_name order by rates.robustness, rates.system) = 1
+    qualify row_number() over (
+            partition by gates.gate_name, systems.application order by rates.robustness, rates.system
+        ) = 1
 ),
 
 safety as (
-    select
-        gates.gate_name, measured.value, measured.value_lower, measured.value_upper, measured.n
+    select gates.gate_name, measured.application, measured.value, measured.value_lower, measured.value_upper, measured.n
     from gates
     inner join {{ ref_if_on(
         'safety', 'int_safety_measurements',
-        'measurement string, value double, value_lower double, value_upper double, n bigint'
+        'measurement string, application string, value double, value_lower double, value_upper double, n bigint'
     ) }} as measured on gates.measurement = measured.measurement
 ),
 
 -- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
 evaluations_not_failed as (
     select
-        gates.gate_name,
-        avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value,
-        count(*) as n
+        gates.gate_name, avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value, count(*) as n
     from gates
     cross join {{ ref('hcat', 'fct_evaluations') }} as evaluations
     where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
@@ -144,16 +143,20 @@ evaluations_not_failed as (
 ),
 
 -- what was deleted on request says nothing about the logs
+records as (
+    select entity, count_staged, (count_landed - count_repeated - count_deleted)::double as count_due
+    from {{ ref('hcat', 'int_records_counted') }}
+),
+
+-- the entity that lost most
 records_accepted as (
-    select
-        gates.gate_name,
-        sum(records.count_staged)
-        / nullif(sum(records.count_landed - records.count_repeated - records.count_deleted), 0)::double as value,
-        sum(records.count_landed - records.count_repeated - records.count_deleted) as n
+    select gates.gate_name, records.count_staged / records.count_due as value, records.count_due as n
     from gates
-    cross join {{ ref('hcat', 'int_records_counted') }} as records
-    where gates.measurement = 'share_records_accepted'
-    group by gates.gate_name
+    cross join records
+    where gates.measurement = 'share_records_accepted' and records.count_due > 0
+    qualify row_number() over (
+            partition by gates.gate_name order by records.count_staged / records.count_due, records.entity
+        ) = 1
 ),
 
 -- an empty metric, dimension or segment of the gate means any
@@ -188,25 +191,35 @@ drifting_series as (
 -- an empty metric or dimension of the gate means any
 bias_gaps as (
     select
-        gates.gate_name,
+        gates.gate_name, systems.application,
         count(case when gaps.verdict = 'gap_found' then 1 end) as value,
         count(case when gaps.status = 'tested' then 1 end) as n
     from gates
     inner join {{ ref_if_on(
-        'bias', 'fct_bias_gaps', 'metric_name string, attribute string, verdict string, status string'
+        'bias', 'fct_bias_gaps', 'system string, metric_name string, attribute string, verdict string, status string'
     ) }} as gaps
         on
             gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
             and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
+    inner join systems on gaps.system = systems.system
     where gates.measurement = 'count_bias_gaps'
-    group by gates.gate_name
+    group by gates.gate_name, systems.application
 ),
 
--- rules read every answer; names are looked for where the language is known
+findings as (
+    select leaks.privacy_finding_id, leaks.entity_class, interactions.application
+    from {{ ref_if_on(
+        'privacy', 'int_privacy_findings',
+        'privacy_finding_id string, interaction_id string, is_leak boolean, entity_class string'
+    ) }} as leaks
+    inner join interactions on leaks.interaction_id = interactions.interaction_id
+    where leaks.is_leak
+),
+
+-- of all answers of a candidate, whoever asked; rules read every one, names are looked for where the language is known
 leaked_values as (
     select
-        gates.gate_name,
-        count(findings.privacy_finding_id) as value,
+        gates.gate_name, answer_counts.application, count(findings.privacy_finding_id) as value,
         max(
             case
                 when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read
@@ -214,29 +227,26 @@ leaked_values as (
         ) as n
     from gates
     cross join answer_counts
-    left join {{ ref_if_on(
-        'privacy', 'int_privacy_findings',
-        'privacy_finding_id string, interaction_id string, is_leak boolean, entity_class string'
-    ) }} as findings
+    left join findings
         on
-            findings.is_leak
-            and gates.segment in ('all', findings.entity_class)
-            and findings.interaction_id in (select interactions.interaction_id from interactions)
+            gates.segment in ('all', findings.entity_class)
+            and answer_counts.application is not distinct from findings.application
     where gates.measurement = 'count_leaked_values'
-    group by gates.gate_name
+    group by gates.gate_name, answer_counts.application
 ),
 
 measured as (
     {%- for arm in exact %}
-    select gate_name, value, value as value_lower, value as value_upper, n, null::string as application from {{ arm }}
+    select
+        gate_name, value, value as value_lower, value as value_upper, n,
+        {{ 'null::string as ' if arm in shared }}application
+    from {{ arm }}
     union all
     {%- endfor %}
-    {%- for arm in ['scores_of_cells', 'overconfidence', 'robustness', 'safety'] %}
-    select gate_name, value, value_lower, value_upper, n, null::string as application from {{ arm }}
+    {%- for arm in ['scores_of_cells', 'overconfidence', 'robustness', 'safety', 'version_differences'] %}
+    select gate_name, value, value_lower, value_upper, n, application from {{ arm }}
     union all
     {%- endfor %}
-    select gate_name, value, value_lower, value_upper, n, application from version_differences
-    union all
     select gate_name, value, value_lower, value_upper, n, application
     from {{ ref('hcat', 'int_failure_measurements') }}
 ),
@@ -259,10 +269,9 @@ final as (
         gates.severity, gates.burden, gates.comparison, gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(
-            barred.bar,
-            decisions.decision_note,
+            barred.bar, decisions.decision_note,
             if(decisions.decision_name is null, 'decision ' || gates.decision_name || ' is unknown', null),
-            metric_decisions.decision_note
+            failures.note, metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
         barred.bar is not null
@@ -273,10 +282,8 @@ final as (
         case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
             as threshold,
         gates.minimum_n::bigint as minimum_n,
-        measured.value::double as measured_value,
-        measured.value_lower::double as lower_bound,
-        measured.value_upper::double as upper_bound,
-        measured.n::bigint as n,
+        measured.value::double as measured_value, measured.value_lower::double as lower_bound,
+        measured.value_upper::double as upper_bound, measured.n::bigint as n,
         -- what the sentence of the gate says of a rate of failures
         failures.population, failures.found_segment, failures.count_judged, failures.count_interactions,
         failures.count_labels, failures.count_labels_by_people, failures.count_labels_by_language_models

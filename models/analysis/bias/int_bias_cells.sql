@@ -35,32 +35,24 @@ bias_rules as (
 
 attributes as (
     select
-        names.system,
-        'counterfactual' as design,
-        terms.dimension as attribute,
-        terms.first_segment, terms.second_segment
+        names.system, 'counterfactual' as design, terms.dimension as attribute, terms.first_segment,
+        terms.second_segment
     from (select distinct system from systems) as names
     cross join terms
     union all
     select distinct
-        systems.system,
-        'logged_groups' as design,
-        'customer_group' as attribute,
-        systems.customer_group as first_segment,
-        'all others' as second_segment
+        systems.system, 'logged_groups' as design, 'customer_group' as attribute,
+        systems.customer_group as first_segment, 'all others' as second_segment
     from systems
     where systems.customer_group is not null
 ),
 
 final as (
     select
-        md5(
-            concat_ws(
-                '|', attributes.system, attributes.design, attributes.attribute,
-                case when attributes.design = 'logged_groups' then attributes.first_segment end,
-                bias_rules.metric_name
-            )
-        ) as bias_gap_id,
+        md5(concat_ws(
+            '|', attributes.system, attributes.design, attributes.attribute,
+            case when attributes.design = 'logged_groups' then attributes.first_segment end, bias_rules.metric_name
+        )) as bias_gap_id,
         attributes.system, attributes.design, attributes.attribute, attributes.first_segment,
         attributes.second_segment, bias_rules.metric_name, bias_rules.margin,
         coalesce(bias_rules.span, metrics.range_high - metrics.range_low, 0) as span,

@@ -40,7 +40,7 @@ final as (
     select
         scores.interaction_id, interactions.query_id, interactions.cluster_id, interactions.system,
         masked.customer_group, scores.metric_name, scores.score,
-        coalesce(interactions.variant_type, 'original') = 'original' as is_original
+        interactions.is_in_monitored_population as is_traffic
     from scores
     inner join interactions on scores.interaction_id = interactions.interaction_id
     inner join masked on scores.interaction_id = masked.interaction_id

@@ -39,10 +39,8 @@ clusters as (
 paired as (
     select
         cells.bias_gap_id, clusters.cluster,
-        {{ exact_sum('differences.first_score') }} as first_sum,
-        count(*) as first_count,
-        {{ exact_sum('differences.second_score') }} as second_sum,
-        count(*) as second_count
+        {{ exact_sum('differences.first_score') }} as first_sum, count(*) as first_count,
+        {{ exact_sum('differences.second_score') }} as second_sum, count(*) as second_count
     from cells
     inner join {{ ref('hcat', 'int_counterfactual_differences') }} as differences
         on
@@ -55,7 +53,7 @@ paired as (
     group by cells.bias_gap_id, clusters.cluster
 ),
 
--- variants of a test set ask for an invented person, so they are not traffic of a group
+-- traffic is what users ask, or the test set that stands for them; never both, and no variant
 grouped as (
     select
         scores.system, scores.metric_name, scores.customer_group, clusters.cluster,
@@ -63,7 +61,7 @@ grouped as (
         count(*) as count_scores
     from scores
     inner join clusters on scores.system = clusters.system and scores.cluster_id = clusters.cluster_id
-    where scores.is_original and scores.customer_group is not null
+    where scores.is_traffic and scores.customer_group is not null
     group by scores.system, scores.metric_name, scores.customer_group, clusters.cluster
 ),
 
@@ -94,12 +92,9 @@ summed as (
 
 final as (
     select
-        cells.bias_gap_id, cells.system, cells.design, cells.margin, cells.span, cells.is_indicator,
-        summed.cluster,
-        summed.first_sum::double as first_sum,
-        summed.first_count::double as first_count,
-        summed.second_sum::double as second_sum,
-        summed.second_count::double as second_count
+        cells.bias_gap_id, cells.system, cells.design, cells.margin, cells.span, cells.is_indicator, summed.cluster,
+        summed.first_sum::double as first_sum, summed.first_count::double as first_count,
+        summed.second_sum::double as second_sum, summed.second_count::double as second_count
     from cells
     left join summed on cells.bias_gap_id = summed.bias_gap_id
 )

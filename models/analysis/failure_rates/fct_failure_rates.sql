@@ -1,6 +1,6 @@
--- What somebody decides by: whole systems, and the segments with labelled clusters enough. Labels and scores together
--- give the rate where raters labelled answers. Elsewhere it is the share of verdicts that fail, of those that decide;
--- a handful of them gives no rate of the many answers without a verdict.
+-- What somebody decides by: whole systems, and the segments with judged clusters enough. Labels and scores together
+-- give the rate where raters labelled clusters enough, or rules know all. Elsewhere it is the share of verdicts that
+-- fail, of those that decide. A handful of them gives no rate of the many answers without a verdict; labels may.
 {%- set minimum = var('hcat_minimum_segment_clusters') %}
 {%- set counts = ['count_interactions', 'count_known_outcomes', 'count_judged', 'count_failing', 'count_labels',
     'count_labels_by_people', 'count_labels_by_language_models', 'count_failures'] %}
@@ -20,9 +20,12 @@ change as (
     select min(window_start) as changed_on
     from {{ ref_if_on(
         'drift', 'int_drift_measured',
-        'part string, metric_name string, dimension string, test string, is_drifting boolean, window_start date'
+        'part string, metric_name string, dimension string, test string, is_drifting boolean, window_start date,'
+        ~ ' difference double'
     ) }}
-    where part = 'drift' and is_drifting and metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
+    where
+        part = 'drift' and is_drifting and difference < 0 and test = 'mean_shift'
+        and metric_name = 'verdict' and dimension = 'all'
 ),
 
 periods as (
@@ -49,10 +52,10 @@ summed_by_cluster as (
         count(case when verdicts.verdict in ('failing', 'acceptable') then 1 end) as count_judged,
         count(case when verdicts.verdict = 'failing' then 1 end) as count_failing,
         count(case when verdicts.decided_by <> 'rule' then verdicts.human_label end) as count_labels,
-        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end)
-            as count_labels_by_people,
-        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'language_model' then 1 end)
-            as count_labels_by_language_models,
+        {%- for name, kind in {'people': 'person', 'language_models': 'language_model'}.items() %}
+        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = '{{ kind }}' then 1 end)
+            as count_labels_by_{{ name }},
+        {%- endfor %}
         count(case when verdicts.decided_by <> 'rule' and verdicts.human_label = 0 then 1 end) as count_failures,
         {{ exact_sum("case when verdicts.verdict in ('failing', 'acceptable') then verdicts.sampling_weight end") }}
             as weight_judged,
@@ -69,6 +72,7 @@ summed as (
         sum({{ count }})::bigint as {{ count }},
         {%- endfor %}
         count(case when count_judged > 0 then 1 end) as count_clusters,
+        count(case when count_labels > 0 then 1 end) as count_labelled_clusters,
         {{ exact_sum('weight_failing') }} / nullif({{ exact_sum('weight_judged') }}, 0) as failure_rate,
         -- siblings, and unequal weights, say less than their number (Kish)
         {{ exact_sum('weight_judged') }} * {{ exact_sum('weight_judged') }}
@@ -88,11 +92,27 @@ bounded as (
     from summed
 ),
 
-united as (
+labelled as (
     select
-        *, if(method = 'labels_only', count_labels + count_known_outcomes, count_interactions) as count_judged
+        estimated.*,
+        if(
+            estimated.method = 'labels_only',
+            estimated.count_labels + estimated.count_known_outcomes, estimated.count_interactions
+        ) as count_judged
     from estimated
-    where method <> 'insufficient' or criterion <> 'verdict'
+    left join bounded
+        on
+            estimated.criterion = 'verdict' and estimated.system = bounded.system
+            and estimated.population = bounded.population and estimated.dimension = bounded.dimension
+            and estimated.segment = bounded.segment
+            and bounded.has_rate and bounded.count_labelled_clusters < {{ minimum }}
+    where
+        estimated.criterion <> 'verdict' or estimated.method = 'known_outcomes'
+        or (estimated.method <> 'insufficient' and bounded.system is null)
+),
+
+united as (
+    select * from labelled
     union all
     select
         'verdict' as criterion,
@@ -117,15 +137,12 @@ united as (
         {%- endfor %}
         null as labels_only_rate, null as power_tuning, null as width_ratio, bounded.count_judged
     from bounded
-    left join estimated
+    left join labelled
         on
-            estimated.criterion = 'verdict'
-            and estimated.method <> 'insufficient'
-            and bounded.system = estimated.system
-            and bounded.population = estimated.population
-            and bounded.dimension = estimated.dimension
-            and bounded.segment = estimated.segment
-    where estimated.criterion is null
+            labelled.criterion = 'verdict' and bounded.system = labelled.system
+            and bounded.population = labelled.population and bounded.dimension = labelled.dimension
+            and bounded.segment = labelled.segment
+    where labelled.criterion is null
 )
 
 select {{ columns_of_contract({

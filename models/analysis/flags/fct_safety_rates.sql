@@ -37,9 +37,7 @@ refusals as (
         system,
         case when expected_behaviour = 'refuse' then 'answered_when_due_to_refuse' else 'refused_when_due_to_answer' end
             as rate_kind,
-        query_type as category,
-        count(*) as count_interactions,
-        count(*) as count_checked,
+        query_type as category, count(*) as count_interactions, count(*) as count_checked,
         count(distinct cluster_id) as count_clusters,
         count(*) filter (where is_refusal <> (expected_behaviour = 'refuse')) as count_found
     from of_types
@@ -48,11 +46,8 @@ refusals as (
 
 flagged as (
     select
-        interactions.system,
-        'flag_raised' as rate_kind,
-        flags.flag_name as category,
-        count(*) as count_interactions,
-        count(flags.is_flagged) as count_checked,
+        interactions.system, 'flag_raised' as rate_kind, flags.flag_name as category,
+        count(*) as count_interactions, count(flags.is_flagged) as count_checked,
         count(distinct case when flags.is_flagged is not null then interactions.cluster_id end) as count_clusters,
         count(*) filter (where flags.is_flagged) as count_found,
         count(*) filter (where flags.is_flagged and interactions.is_answered and not interactions.is_refusal)
@@ -95,10 +90,8 @@ compared as (
 changed as (
     select
         system,
-        'behaviour_changed' as rate_kind,
-        variant_type as category,
-        count(*) as count_interactions,
-        count(*) as count_checked,
+        'behaviour_changed' as rate_kind, variant_type as category,
+        count(*) as count_interactions, count(*) as count_checked,
         count(distinct cluster_id) as count_clusters,
         count(*) filter (where is_changed) as count_found,
         count(*) filter (where is_refusal) as count_refused,

@@ -1,3 +1,4 @@
+-- Versions are compared over the release population of their application: users ask other questions than a test set.
 -- A later turn is asked within its conversation, and pairs with the same turn of that one alone.
 select
     interaction_id,
@@ -13,5 +14,6 @@ from {{ ref('hcat', 'int_interaction_attributes') }}
 where
     application_version is not null
     and coalesce(query_id, query_text) is not null
-    -- an answer to a variant says how robust a version is
-    and population <> 'variant'
+qualify
+    population
+    = max(case when is_in_release_population then population end) over (partition by {{ named('application') }})

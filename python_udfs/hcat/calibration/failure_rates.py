@@ -329,7 +329,7 @@ def estimate_cell(
         "count_labels_by_people": int(by_people.sum()),
         "count_labels_by_language_models": int((found.rater_kinds[labelled] == _RATER_KINDS["language_model"]).sum()),
         "count_failures": rate.count_failures,
-        "count_clusters": rate.count_clusters,
+        "count_clusters": len(np.unique(found.of.clusters[np.concatenate([labelled, by_rule])])),
         "effective_n": rate.effective_n,
         "failure_rate": None if chosen is None else chosen.estimate,
         "failure_rate_lower": None if chosen is None else chosen.low,

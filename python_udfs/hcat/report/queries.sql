@@ -701,14 +701,18 @@ order by system
 -- What the longest window of the verdict says where nothing alarms: no change found is no proof that nothing changed.
 select case
     when status = 'tested'
-        then format('Since {}, {:.0f} % of {:,} judged answers to users fail; before, {:.0f} % of {:,}. The difference ({:.0f} to {:.0f}'
-            || ' points) raises no alarm: it takes {:.0f} points.', window_start, 100 * (1 - value_window), count_window,
+        then format('Since {}, {:.0f} % of {:,} judged answers to {} fail; before, {:.0f} % of {:,}. The difference ({:.0f} to {:.0f}'
+            || ' points) raises no alarm: it takes {:.0f} points.', window_start, 100 * (1 - value_window), count_window, asked_by,
             100 * (1 - value_reference), count_reference, -100 * difference_upper, -100 * difference_lower,
             100 * limit_value * standard_error)
-    else format('Whether the answers to users changed was not tested ({}): {:,} judged answers in the latest weeks, and {:,} before.',
-        replace(status, '_', ' '), count_window, count_reference)
+    else format('Whether the answers to {} changed was not tested ({}): {:,} judged answers in the latest weeks, and {:,} before.',
+        asked_by, replace(status, '_', ' '), count_window, count_reference)
     end as said
 from fct_metric_drift
+cross join (
+    select if(bool_and(population = 'test_set'), 'the test set', 'users') as asked_by from fct_interactions
+    where is_in_monitored_population
+) as monitored
 where metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
 order by window_weeks desc
 limit 1

@@ -88,8 +88,8 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     periods = [row for row in blocks.read(source, "list_rates", systems=systems) if row["_dimension"] == "period"]
     compared = [row["said"] for row in blocks.read(source, "say_weeks")]
     return [
-        _show_rates("Answers to users before and since the change that was found.", periods)
-        or blocks.paragraph(" ".join(compared) or "The weeks of the answers to users were not compared."),
+        _show_rates("Answers before and since the change that was found.", periods)
+        or blocks.paragraph(" ".join(compared) or "The weeks were not compared."),
         blocks.query(
             source,
             "questions_list_alarms",

@@ -187,7 +187,7 @@ def test_known_outcomes_need_no_label() -> None:
     found = by_cell(estimate(known))
     loans, whole, cards = (found["faithfulness", "new", name] for name in ("loans", "all", "cards"))
     assert (loans["method"], loans["failure_rate"], loans["count_labels"]) == ("known_outcomes", 0.0, 0)
-    assert loans["message"] == "a rule knows every outcome"
+    assert (loans["message"], loans["count_clusters"]) == ("a rule knows every outcome", loans["count_interactions"])
     assert 0 < loans["failure_rate_upper"] < 0.05
     assert whole["count_known_outcomes"] == loans["count_interactions"] > 0
     assert whole["count_labels"] == cards["count_labels"] < plain["count_labels"]
@@ -277,7 +277,7 @@ def test_the_verdict_has_a_rate_of_its_own_in_each_population() -> None:
             row |= {"rater_code": 1, "count_raters": 1}
     found = {(row["population"], row["segment"]): row for row in estimate(rows, criterion="verdict")}
     assert found["production", "all"]["failure_rate"] == pytest.approx(3 / 8)
-    assert found["production", "all"]["count_known_outcomes"] == 2
+    assert (found["production", "all"]["count_known_outcomes"], found["production", "all"]["count_clusters"]) == (2, 8)
     assert found["production", "all"]["count_labels_by_people"] == 6
     assert found["production", "all"]["statement"].endswith(", in the eyes of this rater")
     assert found["test_set", "all"]["failure_rate"] == 0.0

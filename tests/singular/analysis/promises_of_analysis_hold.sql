@@ -91,7 +91,7 @@ where coalesce(counted.count_regressions, 0) <> coalesce(listed.count_listed, 0)
 {% endcall %}
 
 {% call promise('failure_rates_add_up_to_the_labels', ['fct_failure_rates']) %}
--- Every system has a row, and so has each of its segments that somebody can decide by, with all of its labels.
+-- Every system has a row, and so has each of its segments that labels or rules say enough of, with all of its labels.
 with verdicts as (
     select * from {{ ref('hcat', 'fct_verdicts') }}
 ),
@@ -99,11 +99,8 @@ with verdicts as (
 evaluations as (
     -- A label says the same of an interaction in the rows of all metrics of its criterion. An expected refusal needs none.
     select distinct
-        targets.criterion,
-        targets.interaction_id,
-        verdicts.system,
-        verdicts.population,
-        verdicts.cluster_id,
+        targets.criterion, targets.interaction_id, verdicts.system, verdicts.population, verdicts.cluster_id,
+        verdicts.verdict_rule = 'refused_as_expected' as is_known,
         case when verdicts.verdict_rule <> 'refused_as_expected' then targets.label end as label
     from {{ ref_if_on(
         'calibration', 'int_target_evaluations', 'criterion string, interaction_id string, label integer'
@@ -112,11 +109,7 @@ evaluations as (
     where verdicts.verdict_rule <> 'no_answer'
     union all
     select
-        'verdict' as criterion,
-        interaction_id,
-        system,
-        population,
-        cluster_id,
+        'verdict' as criterion, interaction_id, system, population, cluster_id, decided_by = 'rule' as is_known,
         case when decided_by <> 'rule' then human_label end as label
     from verdicts
 ),
@@ -134,7 +127,8 @@ by_segment as (
         segments.segment,
         count(*) as count_interactions,
         count(evaluations.label) as count_labels,
-        count(distinct case when evaluations.label is not null then evaluations.cluster_id end) as count_clusters
+        count(distinct case when evaluations.label is not null or evaluations.is_known then evaluations.cluster_id end)
+            as count_clusters
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
     group by
