@@ -9,7 +9,7 @@
 
 {#
     A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
-    'interaction_id string, threshold double'.
+    'interaction_id, threshold double'. A column without a type is a text.
 #}
 {% macro ref_if_on(module, model, columns) %}
     {% if is_on(module) %}
@@ -17,7 +17,7 @@
     {% endif %}
     {% set selected = [] %}
     {% for column in columns.split(',') %}
-        {% set name, type = column.split() %}
+        {% set name, type = (column ~ ' string').split()[:2] %}
         {% do selected.append('cast(null as ' ~ type ~ ') as ' ~ name) %}
     {% endfor %}
     {{ return('(select ' ~ selected | join(', ') ~ ' where false)') }}

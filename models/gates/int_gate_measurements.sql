@@ -1,10 +1,17 @@
 -- Of several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
 -- `gate_name` ends with the application.
 {{ config(materialized='view') }}
-{#- counts and shares of this build's own rows are exact -#}
-{%- set exact = ['evaluations_not_failed', 'records_accepted', 'drifting_series', 'bias_gaps', 'leaked_values'] %}
+{%- set series = "concat_ws('|', drift.metric_name, drift.dimension, drift.segment)" %}
 with gates as (
-    select * from {{ ref('hcat', 'int_gates_in_force') }}
+    select
+        gates.*,
+        -- a score that may not decide bars no release
+        case
+            when not metrics.is_deciding and gates.measurement in ('share_passing', 'mean_score', 'version_difference')
+                then gates.metric_name || ' is shown and not admitted: ' || metrics.admission_reason
+        end as bar
+    from {{ ref('hcat', 'int_gates_in_force') }} as gates
+    left join {{ ref('hcat', 'dim_metrics') }} as metrics on gates.metric_name = metrics.metric_name
 ),
 
 scores_of_cells as (
@@ -23,62 +30,42 @@ scores_of_cells as (
     where gates.measurement in ('mean_score', 'share_passing')
 ),
 
-candidates as (
-    select distinct system, {{ named('application') }} as application from {{ ref('hcat', 'fct_interactions') }}
+answers as (
+    select interaction_id, system, {{ named('application') }} as application, is_answered
+    from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
 ),
 
 applications as (
-    {{ applications_measured('candidates') }}
+    {{ applications_measured('answers') }}
 ),
 
 -- the application whose candidate lost most against its baseline, and each one of several
 version_differences as (
     select
         gates.gate_name, applications.application,
-        measured.difference as value,
-        tested.difference_lower as value_lower,
-        tested.difference_upper as value_upper,
-        measured.count_pairs as n
+        compared.difference as value,
+        compared.difference_lower as value_lower,
+        compared.difference_upper as value_upper,
+        compared.count_pairs as n
     from gates
     inner join {{ ref_if_on(
-        'versions', 'int_version_cells_measured',
-        'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
-        ~ ' measurement string, difference double, count_pairs bigint'
-    ) }} as measured
+        'versions', 'fct_version_comparisons',
+        'application, metric_name, dimension, segment, measurement, is_latest boolean, difference double,'
+        ~ ' difference_lower double, difference_upper double, count_pairs bigint'
+    ) }} as compared
         on
-            gates.metric_name = measured.metric_name
-            and gates.dimension = measured.dimension
-            and gates.segment = measured.segment
-    inner join {{ ref_if_on(
-        'versions', 'int_version_cells_tested',
-        'version_comparison_id string, difference_lower double, difference_upper double'
-    ) }} as tested on measured.version_comparison_id = tested.version_comparison_id
-    inner join {{ ref_if_on(
-        'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
-    ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
-    inner join applications on coalesce(applications.application, pairs.application) = pairs.application
+            gates.metric_name = compared.metric_name
+            and gates.dimension = compared.dimension
+            and gates.segment = compared.segment
+    inner join applications on coalesce(applications.application, compared.application) = compared.application
     where
         gates.measurement = 'version_difference'
-        and pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
+        and compared.measurement = 'share_failing_of_all' and compared.is_latest
+        and compared.difference_lower is not null
     qualify row_number() over (
-            partition by gates.gate_name, applications.application order by measured.difference, pairs.application
+            partition by gates.gate_name, applications.application order by compared.difference, compared.application
         ) = 1
-),
-
-interactions as (
-    select interaction_id, is_answered from {{ ref('hcat', 'fct_interactions') }}
-    where version_role = 'candidate'
-),
-
-answer_counts as (
-    select
-        count(case when interactions.is_answered then 1 end) as count_answered,
-        -- privacy has a row for each answer that was read for names
-        count(answers_read.interaction_id) as count_read
-    from interactions
-    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
-        on interactions.interaction_id = answers_read.interaction_id
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most
@@ -92,91 +79,73 @@ overconfidence as (
     from gates
     inner join {{ ref_if_on(
         'calibration', 'fct_system_calibration',
-        'metric_name string, system string, status string, difference double, difference_low double,'
-        ~ ' difference_high double, count_labels bigint'
+        'metric_name, system, status, difference double, difference_low double, difference_high double,'
+        ~ ' count_labels bigint'
     ) }} as systems on gates.metric_name = systems.metric_name
-    inner join candidates on systems.system = candidates.system
-    where gates.measurement = 'system_overconfidence' and systems.status = 'measured'
+    where
+        gates.measurement = 'system_overconfidence' and systems.status = 'measured'
+        and systems.system in (select answers.system from answers)
     qualify row_number() over (partition by gates.gate_name order by systems.difference, systems.system) = 1
 ),
 
--- the candidate that answers other wordings worst
-robustness as (
+-- shares of this build's own rows are exact
+own_rows as (
+    -- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
     select
-        gates.gate_name,
-        rates.robustness as value,
-        rates.robustness_lower as value_lower,
-        rates.robustness_upper as value_upper,
-        rates.count_groups - rates.count_gap_groups as n
-    from gates
-    cross join {{ ref_if_on(
-        'robustness', 'fct_robustness_rates',
-        'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
-        ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
-    ) }} as rates
-    inner join candidates on rates.system = candidates.system
-    where
-        gates.measurement = 'robustness' and rates.hypothesis = 'all' and rates.side = 'all' and rates.scope = 'all'
-        and rates.gap_rule = 'own_side' and rates.robustness_lower is not null
-    qualify row_number() over (partition by gates.gate_name order by rates.robustness, rates.system) = 1
-),
-
-safety as (
-    select
-        gates.gate_name, measured.value, measured.value_lower, measured.value_upper, measured.n
-    from gates
-    inner join {{ ref_if_on(
-        'safety', 'int_safety_measurements',
-        'measurement string, value double, value_lower double, value_upper double, n bigint'
-    ) }} as measured on gates.measurement = measured.measurement
-),
-
--- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
-evaluations_not_failed as (
-    select
-        gates.gate_name,
-        avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value,
+        'share_not_failed' as measurement,
+        avg(case when score_status = 'failed' then 0 else 1 end) as value,
         count(*) as n
-    from gates
-    cross join {{ ref('hcat', 'fct_evaluations') }} as evaluations
-    where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
-    group by gates.gate_name
+    from {{ ref('hcat', 'fct_evaluations') }}
+    where not {{ is_judged_metric('metric_name') }}
+    having count(*) > 0
+    union all
+    -- what was deleted on request says nothing about the logs
+    select
+        'share_records_accepted' as measurement,
+        sum(count_staged) / nullif(sum(count_landed - count_repeated - count_deleted), 0)::double as value,
+        sum(count_landed - count_repeated - count_deleted) as n
+    from {{ ref('hcat', 'int_records_counted') }}
 ),
 
--- what was deleted on request says nothing about the logs
-records_accepted as (
+-- what is measured of the whole build, whatever the gate says beside it
+wholes as (
+    {%- if is_on('safety') %}
+    select measurement, value, value_lower, value_upper, n from {{ ref('hcat', 'int_safety_measurements') }}
+    union all
+    {%- endif %}
+    {%- if is_on('robustness') %}
+    -- the candidate that answers other wordings worst
     select
-        gates.gate_name,
-        sum(records.count_staged)
-        / nullif(sum(records.count_landed - records.count_repeated - records.count_deleted), 0)::double as value,
-        sum(records.count_landed - records.count_repeated - records.count_deleted) as n
-    from gates
-    cross join {{ ref('hcat', 'int_records_counted') }} as records
-    where gates.measurement = 'share_records_accepted'
-    group by gates.gate_name
+        'robustness' as measurement,
+        robustness as value,
+        robustness_lower as value_lower,
+        robustness_upper as value_upper,
+        count_groups - count_gap_groups as n
+    from {{ ref('hcat', 'fct_robustness_rates') }}
+    where
+        hypothesis = 'all' and side = 'all' and scope = 'all' and gap_rule = 'own_side' and robustness_lower is not null
+        and system in (select answers.system from answers)
+    qualify row_number() over (order by robustness, system) = 1
+    union all
+    {%- endif %}
+    select measurement, value, value as value_lower, value as value_upper, n from own_rows
 ),
 
 -- an empty metric, dimension or segment of the gate means any
 drifting_series as (
     select
         gates.gate_name,
+        count(distinct case when drift.is_drifting then {{ series }} end) as value,
+        -- a score that may not decide never alarms
         count(distinct case
-            when drift.is_drifting then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
-        end) as value,
-        count(distinct case
-            -- a score that may not decide never alarms
-            when drift.status = 'tested' and coalesce(metrics.is_deciding, drift.metric_name is null)
-                then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
+            when drift.status = 'tested' and coalesce(metrics.is_deciding, drift.metric_name is null) then {{ series }}
         end) as n
     from gates
     inner join {{ ref_if_on(
-        'drift', 'int_drift_measured',
-        'part string, metric_name string, dimension string, segment string, test string, status string,'
-        ~ ' is_drifting boolean'
+        'drift', 'fct_metric_drift', 'metric_name, dimension, segment, test, status, is_drifting boolean'
     ) }} as drift
         on
-            drift.part = 'drift'
-            and (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
+            (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
@@ -185,16 +154,13 @@ drifting_series as (
     group by gates.gate_name
 ),
 
--- an empty metric or dimension of the gate means any
 bias_gaps as (
     select
         gates.gate_name,
         count(case when gaps.verdict = 'gap_found' then 1 end) as value,
         count(case when gaps.status = 'tested' then 1 end) as n
     from gates
-    inner join {{ ref_if_on(
-        'bias', 'fct_bias_gaps', 'metric_name string, attribute string, verdict string, status string'
-    ) }} as gaps
+    inner join {{ ref_if_on('bias', 'fct_bias_gaps', 'metric_name, attribute, verdict, status') }} as gaps
         on
             gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
             and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
@@ -202,53 +168,57 @@ bias_gaps as (
     group by gates.gate_name
 ),
 
+answer_counts as (
+    select
+        count(case when answers.is_answered then 1 end) as count_answered,
+        -- privacy has a row for each answer that was read for names
+        count(answers_read.interaction_id) as count_read
+    from answers
+    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id') }} as answers_read
+        on answers.interaction_id = answers_read.interaction_id
+),
+
+leaks as (
+    select findings.entity_class
+    from {{ ref_if_on('privacy', 'int_privacy_findings', 'interaction_id, is_leak boolean, entity_class') }} as findings
+    inner join answers on findings.interaction_id = answers.interaction_id
+    where findings.is_leak
+),
+
 -- rules read every answer; names are looked for where the language is known
 leaked_values as (
     select
         gates.gate_name,
-        count(findings.privacy_finding_id) as value,
-        max(
-            case
-                when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read
-            end
-        ) as n
+        count(leaks.entity_class) as value,
+        max(if(gates.dimension = 'entity_class', answer_counts.count_answered, answer_counts.count_read)) as n
     from gates
     cross join answer_counts
-    left join {{ ref_if_on(
-        'privacy', 'int_privacy_findings',
-        'privacy_finding_id string, interaction_id string, is_leak boolean, entity_class string'
-    ) }} as findings
-        on
-            findings.is_leak
-            and gates.segment in ('all', findings.entity_class)
-            and findings.interaction_id in (select interactions.interaction_id from interactions)
+    left join leaks on gates.segment in ('all', leaks.entity_class)
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name
 ),
 
 measured as (
-    {%- for arm in exact %}
-    select gate_name, value, value as value_lower, value as value_upper, n, null::string as application from {{ arm }}
-    union all
-    {%- endfor %}
-    {%- for arm in ['scores_of_cells', 'overconfidence', 'robustness', 'safety'] %}
-    select gate_name, value, value_lower, value_upper, n, null::string as application from {{ arm }}
-    union all
-    {%- endfor %}
-    select gate_name, value, value_lower, value_upper, n, application from version_differences
-    union all
-    select gate_name, value, value_lower, value_upper, n, application
-    from {{ ref('hcat', 'int_failure_measurements') }}
-),
-
--- a score that may not decide bars no release
-barred as (
     select
-        gates.gate_name,
-        gates.metric_name || ' is shown and not admitted: ' || metrics.admission_reason as bar
+        gates.gate_name, wholes.value, wholes.value_lower, wholes.value_upper, wholes.n,
+        null::string as application, null::string as note
     from gates
-    inner join {{ ref('hcat', 'dim_metrics') }} as metrics on gates.metric_name = metrics.metric_name
-    where not metrics.is_deciding and gates.measurement in ('share_passing', 'mean_score', 'version_difference')
+    inner join wholes on gates.measurement = wholes.measurement
+    union all
+    {%- for arm in ['scores_of_cells', 'overconfidence'] %}
+    select gate_name, value, value_lower, value_upper, n, null as application, null as note from {{ arm }}
+    union all
+    {%- endfor %}
+    {#- counts of this build's own rows are exact #}
+    {%- for arm in ['drifting_series', 'bias_gaps', 'leaked_values'] %}
+    select gate_name, value, value as value_lower, value as value_upper, n, null as application, null as note
+    from {{ arm }}
+    union all
+    {%- endfor %}
+    select gate_name, value, value_lower, value_upper, n, application, null as note from version_differences
+    union all
+    select gate_name, value, value_lower, value_upper, n, application, note
+    from {{ ref('hcat', 'int_failure_measurements') }}
 ),
 
 final as (
@@ -258,20 +228,12 @@ final as (
         measured.application, gates.measurement, gates.metric_name, gates.dimension, gates.segment,
         gates.severity, gates.burden, gates.comparison, gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
-        coalesce(
-            barred.bar,
-            decisions.decision_note,
-            failures.note,
-            metric_decisions.decision_note
-        ) as decision_note,
+        coalesce(gates.bar, decisions.decision_note, measured.note, metric_decisions.decision_note) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
-        barred.bar is not null
-        or coalesce(
-            case when decisions.decision_note is not null then decisions.decision_status end,
-            metric_decisions.decision_status
-        ) like 'void%' as is_decision_void,
-        case when gates.decision_name is not null then decisions.threshold else gates.threshold end::double
-            as threshold,
+        gates.bar is not null
+        or if(decisions.decision_note is null, metric_decisions.decision_status, decisions.decision_status) like 'void%'
+            as is_decision_void,
+        if(gates.decision_name is null, gates.threshold, decisions.threshold)::double as threshold,
         gates.minimum_n::bigint as minimum_n,
         measured.value::double as measured_value,
         measured.value_lower::double as lower_bound,
@@ -281,10 +243,7 @@ final as (
     left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on gates.decision_name = decisions.decision_name
     left join {{ ref('hcat', 'int_threshold_decisions') }} as metric_decisions
         on gates.metric_name = metric_decisions.metric_name
-    left join barred on gates.gate_name = barred.gate_name
-    left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
-    left join {{ ref('hcat', 'int_failure_measurements') }} as failures
-        on gates.gate_name = failures.gate_name and measured.application is not distinct from failures.application
+    left join measured on gates.gate_name = measured.gate_name and gates.bar is null
 )
 
 select * from final

@@ -37,6 +37,15 @@ FAILURE_RATE_SCHEMA: Final = schema(
     "int64: count_labels_by_language_models count_failures count_clusters",
     "float64: effective_n failure_rate failure_rate_lower failure_rate_upper labels_only_rate power_tuning width_ratio",
 )
+#: What is read of fct_verdicts and of int_target_evaluations.
+INTERACTION_COLUMNS: Final = (
+    "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
+    "verdict_rule", "decided_by", "human_label", "label_rater_kind",
+)  # fmt: skip
+EVALUATION_COLUMNS: Final = (
+    "criterion", "metric_name", "interaction_id", "raw_score", "label", "inclusion_probability", "rater_kind",
+    "rater_code", "count_raters",
+)  # fmt: skip
 #: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
 LEAST_TO_FIT: Final = 5
 #: Penalty of the ridge in labels: that many, of each standardised score, pull its slope towards zero.
@@ -102,13 +111,11 @@ def estimate_failure_rates(
     Parameters
     ----------
     interactions : Table
-        fct_verdicts, each interaction once: interaction_id, cluster_id, second_cluster_id, system, population,
-        sampling_weight, verdict, verdict_rule, decided_by, human_label (what raters say, all things considered),
-        label_rater_kind.
+        :data:`INTERACTION_COLUMNS` of fct_verdicts, each interaction once; human_label is what raters say, all things
+        considered.
     evaluations : iterable of RecordBatch
-        criterion, metric_name, interaction_id, raw_score (null = the metric gave none), label (1 = raters accept,
-        null = none), inclusion_probability, rater_kind, rater_code and count_raters (of the label). Ordered by
-        criterion and metric_name, one row per metric and interaction. Read once.
+        :data:`EVALUATION_COLUMNS`: raw_score (null = the metric gave none), label (1 = raters accept, null = none), and
+        what is known of the label. Ordered by criterion and metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     confidence : float
@@ -163,8 +170,14 @@ def _read_interactions(table: pa.Table) -> Interactions:
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
         np.where(column["decided_by"] == "rule", passes, np.nan),
         as_floats(table["human_label"]),
-        np.array([_RATER_KINDS.get(kind, 0) for kind in column["label_rater_kind"].tolist()], dtype=np.int64),
+        _encode_kinds(table["label_rater_kind"]),
     )
+
+
+def _encode_kinds(kinds: pa.Array | pa.ChunkedArray) -> Integers:
+    """Return values of _RATER_KINDS, 0 for others, shape (n,)."""
+    places = pc.fill_null(pc.index_in(kinds, value_set=pa.array(_RATER_KINDS)), -1).to_numpy()
+    return np.array([*_RATER_KINDS.values(), 0])[places]
 
 
 def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
@@ -202,7 +215,7 @@ class _Reader:
         self.is_read[places] = True
         for name, column in self.numbers.items():
             column[places] = np.fmin(column[places], as_floats(batch[name]))
-        self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
+        self.rater_kinds[places] = _encode_kinds(batch["rater_kind"])
         metrics = batch["metric_name"].dictionary_encode()
         indices, scores = metrics.indices.to_numpy(zero_copy_only=False), as_floats(batch["raw_score"])
         for code, metric in enumerate(metrics.dictionary.to_pylist()):
@@ -317,8 +330,9 @@ def estimate_cell(
         rate_known = crossed_rate_interval(found.known[members] == 0, *keys, sampling_weights, confidence)
         method, chosen = "known_outcomes", RateInterval(rate_known.estimate, rate_known.low, rate_known.high)
     elif len(by_rule):
-        chosen = _join_known(found, members, chosen, confidence)
-        labels_only = _join_known(found, members, labels_only, confidence)
+        joined = _join_known(found, members, chosen, confidence)
+        labels_only = joined if labels_only is chosen else _join_known(found, members, labels_only, confidence)
+        chosen = joined
     return {
         "method": method,
         "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
