@@ -37,15 +37,6 @@ FAILURE_RATE_SCHEMA: Final = schema(
     "int64: count_labels_by_language_models count_failures count_clusters",
     "float64: effective_n failure_rate failure_rate_lower failure_rate_upper labels_only_rate power_tuning width_ratio",
 )
-#: What is read of fct_verdicts and of int_target_evaluations.
-INTERACTION_COLUMNS: Final = (
-    "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
-    "verdict_rule", "decided_by", "human_label", "label_rater_kind",
-)  # fmt: skip
-EVALUATION_COLUMNS: Final = (
-    "criterion", "metric_name", "interaction_id", "raw_score", "label", "inclusion_probability", "rater_kind",
-    "rater_code", "count_raters",
-)  # fmt: skip
 #: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
 LEAST_TO_FIT: Final = 5
 #: Penalty of the ridge in labels: that many, of each standardised score, pull its slope towards zero.
@@ -63,6 +54,12 @@ _SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
 _LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
+#: What is read of int_target_evaluations and of fct_verdicts.
+EVALUATION_COLUMNS: Final = ("criterion", "metric_name", "interaction_id", "raw_score", "rater_kind", *_LABEL_COLUMNS)
+INTERACTION_COLUMNS: Final = (
+    "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
+    "verdict_rule", "decided_by", "human_label", "label_rater_kind",
+)  # fmt: skip
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
@@ -131,21 +128,17 @@ def estimate_failure_rates(
     known = _read_interactions(interactions)
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
+    keys = FAILURE_RATE_SCHEMA.names[:5]
     for criterion, found in _read_criteria(evaluations, known):
         reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
             for system in np.unique(found.of.systems[members]).tolist():
-                name, population = found.of.system_names[system]
-                key = {"criterion": criterion, "system": name, "population": population}
+                key = zip(keys, (criterion, *found.of.system_names[system], dimension, segment), strict=True)
                 of_system = members[found.of.systems[members] == system]
-                rows.append(
-                    key
-                    | {"dimension": dimension, "segment": segment}
-                    | estimate_cell(found, of_system, predictions, ranks, reason, confidence)
-                )
-    rows.sort(key=lambda row: [row[name] for name in FAILURE_RATE_SCHEMA.names[:5]])
+                rows.append(dict(key) | estimate_cell(found, of_system, predictions, ranks, reason, confidence))
+    rows.sort(key=lambda row: [row[name] for name in keys])
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
@@ -170,14 +163,8 @@ def _read_interactions(table: pa.Table) -> Interactions:
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
         np.where(column["decided_by"] == "rule", passes, np.nan),
         as_floats(table["human_label"]),
-        _encode_kinds(table["label_rater_kind"]),
+        np.array([_RATER_KINDS.get(kind, 0) for kind in column["label_rater_kind"].tolist()], dtype=np.int64),
     )
-
-
-def _encode_kinds(kinds: pa.Array | pa.ChunkedArray) -> Integers:
-    """Return values of _RATER_KINDS, 0 for others, shape (n,)."""
-    places = pc.fill_null(pc.index_in(kinds, value_set=pa.array(_RATER_KINDS)), -1).to_numpy()
-    return np.array([*_RATER_KINDS.values(), 0])[places]
 
 
 def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
@@ -215,7 +202,7 @@ class _Reader:
         self.is_read[places] = True
         for name, column in self.numbers.items():
             column[places] = np.fmin(column[places], as_floats(batch[name]))
-        self.rater_kinds[places] = _encode_kinds(batch["rater_kind"])
+        self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
         metrics = batch["metric_name"].dictionary_encode()
         indices, scores = metrics.indices.to_numpy(zero_copy_only=False), as_floats(batch["raw_score"])
         for code, metric in enumerate(metrics.dictionary.to_pylist()):
@@ -330,9 +317,8 @@ def estimate_cell(
         rate_known = crossed_rate_interval(found.known[members] == 0, *keys, sampling_weights, confidence)
         method, chosen = "known_outcomes", RateInterval(rate_known.estimate, rate_known.low, rate_known.high)
     elif len(by_rule):
-        joined = _join_known(found, members, chosen, confidence)
-        labels_only = joined if labels_only is chosen else _join_known(found, members, labels_only, confidence)
-        chosen = joined
+        is_same, chosen = labels_only is chosen, _join_known(found, members, chosen, confidence)
+        labels_only = chosen if is_same else _join_known(found, members, labels_only, confidence)
     return {
         "method": method,
         "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
