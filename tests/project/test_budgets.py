@@ -15,7 +15,7 @@ BUDGETS = {
     "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
     "lines of models": (14_273, 14_500),
-    "lines of YAML of models": (9_939, 10_000),
+    "lines of YAML of models": (9_937, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_766, 45_000),
