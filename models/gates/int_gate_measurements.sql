@@ -50,7 +50,7 @@ version_differences as (
         compared.count_pairs as n
     from gates
     inner join {{ ref_if_on(
-        'versions', 'fct_version_comparisons',
+        'versions', 'int_version_cells_shown',
         'application, metric_name, dimension, segment, measurement, is_latest boolean, difference double,'
         ~ ' difference_lower double, difference_upper double, count_pairs bigint'
     ) }} as compared
