@@ -17,8 +17,8 @@
     {% endif %}
     {% set selected = [] %}
     {% for column in columns.split(',') %}
-        {% set name, type = (column ~ ' string').split()[:2] %}
-        {% do selected.append('cast(null as ' ~ type ~ ') as ' ~ name) %}
+        {% set words = column.split() %}
+        {% do selected.append('cast(null as ' ~ words[1] | default('string') ~ ') as ' ~ words[0]) %}
     {% endfor %}
     {{ return('(select ' ~ selected | join(', ') ~ ' where false)') }}
 {% endmacro %}
