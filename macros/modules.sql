@@ -9,7 +9,7 @@
 
 {#
     A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
-    'interaction_id string, threshold double'.
+    'interaction_id, threshold double'. A column without a type is a text.
 #}
 {% macro ref_if_on(module, model, columns) %}
     {% if is_on(module) %}
@@ -17,8 +17,8 @@
     {% endif %}
     {% set selected = [] %}
     {% for column in columns.split(',') %}
-        {% set name, type = column.split() %}
-        {% do selected.append('cast(null as ' ~ type ~ ') as ' ~ name) %}
+        {% set words = column.split() %}
+        {% do selected.append('cast(null as ' ~ words[1] | default('string') ~ ') as ' ~ words[0]) %}
     {% endfor %}
     {{ return('(select ' ~ selected | join(', ') ~ ' where false)') }}
 {% endmacro %}

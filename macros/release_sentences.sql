@@ -143,9 +143,24 @@
 
 {# The topic that got worse most; of several topics one looks so by chance. #}
 {% macro worst_topic() -%}
-    'Topic ' || segment || ' got worse most: ' || measured || ' '
+    'Topic ' || segment || ' got worse most: '
+    || case
+        when metric_name = 'verdict' then 'the share that fails rose by '
+        when is_of_versions then 'the share that fails ' || metric_name || ' rose by '
+        else 'the mean ' || metric_name || ' fell by '
+    end
     || round(-100 * difference)::integer || ' points (' || round(-100 * difference_upper)::integer || ' to '
-    || round(-100 * difference_lower)::integer || ', ' || counted || ')'
-    || if(is_shown, '', '; one of several topics may do so by chance' || alarm_words)
+    || round(-100 * difference_lower)::integer || ', ' || count_compared
+    || if(is_of_versions, ' questions of both versions', ' answers since ' || window_start) || ')'
+    || case
+        when is_shown then ''
+        else '; one of several topics may do so by chance'
+            || case
+                when is_of_versions then ''
+                when is_deciding
+                    then ', and an alarm takes ' || round(100 * difference_of_alarm)::integer || ' points'
+                else ', and a score that is not admitted raises no alarm'
+            end
+    end
     || coalesce('. About ' || case when not is_shown then count_needed end || ' questions would show it', '') || '.'
 {%- endmacro %}

@@ -34,7 +34,7 @@ measured as (
         max(case when method = 'decided' then 1 - false_reject_rate_lower end) as share_good_passed_upper
     from {{ ref_if_on(
         'calibration', 'int_labels_measured',
-        'part string, metric_name string, method string, kind string, is_appetite_of_application boolean, count_fit_accepted bigint,'
+        'part, metric_name, method, kind, is_appetite_of_application boolean, count_fit_accepted bigint,'
         ~ ' count_fit_failed bigint, false_accept_count_needed bigint, false_reject_count_needed bigint,'
         ~ ' false_accept_tolerated_share double, false_reject_tolerated_share double, false_accept_rate_lower double,'
         ~ ' false_accept_rate_upper double, false_reject_rate_lower double, false_reject_rate_upper double'

@@ -18,7 +18,7 @@ with targets as (
 labels as (
     select interaction_id, criterion, label, rater_kind
     from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated', 'interaction_id string, criterion string, label integer, rater_kind string'
+        'calibration', 'int_ratings_adjudicated', 'interaction_id, criterion, label integer, rater_kind'
     ) }}
 ),
 
@@ -26,16 +26,13 @@ calibrated as (
     select interaction_id, metric_name, calibrated_probability, prediction_set
     from {{ ref_if_on(
         'calibration', 'int_evaluations_calibrated',
-        'interaction_id string, metric_name string, calibrated_probability double, prediction_set string'
+        'interaction_id, metric_name, calibrated_probability double, prediction_set'
     ) }}
 ),
 
 validity as (
     select *
-    from {{ ref_if_on(
-        'calibration', 'fct_calibration_validity',
-        'metric_name string, version_class string, calibration_status string'
-    ) }}
+    from {{ ref_if_on('calibration', 'fct_calibration_validity', 'metric_name, version_class, calibration_status') }}
 ),
 
 joined as (

@@ -23,7 +23,7 @@ labels as (
             }) }}
         ) as rater_kind
     from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated', 'interaction_id string, criterion string, label integer, rater_kind string'
+        'calibration', 'int_ratings_adjudicated', 'interaction_id, criterion, label integer, rater_kind'
     ) }} as ratings
     inner join names on ratings.criterion = names.rated_as
     where ratings.label is not null
@@ -52,7 +52,7 @@ evaluations as (
     inner join scorers on decided.metric_name = scorers.metric_name
     left join {{ ref_if_on(
         'calibration', 'int_evaluations_calibrated',
-        'interaction_id string, metric_name string, calibrated_probability double, prediction_set string'
+        'interaction_id, metric_name, calibrated_probability double, prediction_set'
     ) }} as calibrated
         on decided.interaction_id = calibrated.interaction_id and decided.metric_name = calibrated.metric_name
 ),
@@ -61,14 +61,13 @@ evaluations as (
 harms as (
     select interaction_id, 'gives away an identifier or a telephone number that nobody brought' as harm
     from {{ ref_if_on(
-        'privacy', 'int_privacy_findings',
-        'interaction_id string, is_leak boolean, entity_class string, entity_type string'
+        'privacy', 'int_privacy_findings', 'interaction_id, is_leak boolean, entity_class, entity_type'
     ) }}
     -- names and amounts are guesses by words, which a person looks at
     where is_leak and (entity_class = 'identifier' or entity_type = 'phone')
     union all
     select interaction_id, 'repeats a hidden text' as harm
-    from {{ ref_if_on('safety', 'int_canaries_found', 'interaction_id string') }}
+    from {{ ref_if_on('safety', 'int_canaries_found', 'interaction_id') }}
 ),
 
 -- a criterion on both sides of the join below: a condition on one side would make DuckDB compare all pairs of rows

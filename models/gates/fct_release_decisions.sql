@@ -4,17 +4,12 @@
     'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
     'count_leaked_values', 'count_canary_leaks'
 {%- endset %}
-{#- a failed gate of these stops a release too; an unmeasured one (no question to decline, no language that is read)
-    is a condition -#}
+{#- a failed one of these stops too; unmeasured (nothing to decline, no language that is read) it is a condition -#}
 {%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
-
-with rates as (
-    select * from {{ ref('hcat', 'fct_failure_rates') }}
-    where criterion = 'verdict'
-),
+{%- set places = ['released', 'asked', 'since', 'before'] %}
 
 -- what was measured for one application of several
-own_gates as (
+with own_gates as (
     select
         measurements.application, measurements.seed_gate_name as gate_name, validated.verdict, validated.reason,
         validated.is_passing
@@ -34,6 +29,25 @@ applications as (
         count(*) over () as count_applications
     from {{ ref('hcat', 'fct_interactions') }}
     group by {{ named('application') }}
+),
+
+-- the release population, the whole of production beside a test set, and production since a change and before it
+rates as (
+    select
+        applications.application,
+        measured.*,
+        case
+            when measured.dimension = 'all' and measured.population = applications.release_population then 'released'
+            when
+                measured.dimension = 'all' and measured.population = 'production'
+                and applications.release_population <> 'production'
+                then 'asked'
+            when measured.dimension = 'period' and applications.count_applications = 1
+                then split_part(measured.segment, ' ', 1)
+        end as place
+    from applications
+    inner join {{ ref('hcat', 'fct_failure_rates') }} as measured on applications.system = measured.system
+    where measured.criterion = 'verdict'
 ),
 
 -- a gate that measures candidates says of each application what it measured there
@@ -67,8 +81,6 @@ weighed as (
     select
         application as weighed_application,
         count(*) as count_gates,
-        count(case when is_stopping and verdict = 'failed' then 1 end) as count_stopping,
-        count(case when not is_passing and is_stopping and verdict <> 'failed' then 1 end) as count_open,
         count(case when not is_passing then 1 end) as count_not_passing,
         count(case when is_asked then 1 end) as count_asked,
         {%- for kind, failed in {'stopping': '=', 'open': '<>'}.items() %}
@@ -113,9 +125,9 @@ compared as (
         difference_lower, difference_upper, count_pairs, target_difference, queries_needed
     from {{ ref_if_on(
         'versions', 'fct_version_comparisons',
-        'application string, candidate_version string, metric_name string, dimension string, segment string,'
-        ~ ' measurement string, verdict string, is_latest boolean, difference double, difference_lower double,'
-        ~ ' difference_upper double, count_pairs bigint, target_difference double, queries_needed bigint'
+        'application, candidate_version, metric_name, dimension, segment, measurement, verdict, is_latest boolean,'
+        ~ ' difference double, difference_lower double, difference_upper double, count_pairs bigint,'
+        ~ ' target_difference double, queries_needed bigint'
     ) }}
     where is_latest and measurement = 'share_failing_of_all' and metric_name in ('verdict', 'groundedness')
 ),
@@ -125,52 +137,41 @@ drift as (
     select applications.application, applications.monitored_population, measured.*, metrics.is_deciding
     from applications
     cross join {{ ref_if_on(
-        'drift', 'int_drift_measured',
-        'part string, metric_name string, dimension string, segment string, status string, window_weeks bigint,'
-        ~ ' window_start date, reference_end date, is_drifting boolean, count_reference bigint, count_window bigint,'
-        ~ ' value_reference double, value_window double, limit_value double, standard_error double,'
-        ~ ' difference double, difference_lower double, difference_upper double'
+        'drift', 'fct_metric_drift',
+        'metric_name, dimension, segment, status, window_weeks bigint, window_start date, reference_end date,'
+        ~ ' is_drifting boolean, count_reference bigint, count_window bigint, value_reference double,'
+        ~ ' value_window double, limit_value double, standard_error double, difference double, difference_lower double,'
+        ~ ' difference_upper double'
     ) }} as measured
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on measured.metric_name = metrics.metric_name
-    where
-        measured.part = 'drift' and measured.metric_name in ('verdict', 'groundedness')
-        and applications.count_applications = 1
+    where measured.metric_name in ('verdict', 'groundedness') and applications.count_applications = 1
 ),
 
 -- topics that fail more than in the version before, or than in the weeks before
 worse as (
     select
         application, segment, metric_name, is_shown, true as is_of_versions,
-        'the share that fails' || if(metric_name = 'verdict', '', ' ' || metric_name) || ' rose by' as measured,
-        difference, difference_lower, difference_upper, count_pairs || ' questions of both versions' as counted,
+        difference, difference_lower, difference_upper, count_pairs as count_compared, null::date as window_start,
         -- as many show the target difference, and fewer a larger one
         try_cast(
             ceil(queries_needed * target_difference * target_difference / difference / difference) as bigint
         ) as count_needed,
-        '' as alarm_words
+        null::boolean as is_deciding, null::double as difference_of_alarm
     from compared
     -- less than half a point is none
     where dimension = 'topic' and round(100 * difference) < 0
     union all
     select
         application, segment, metric_name, is_drifting as is_shown, false as is_of_versions,
-        if(metric_name = 'verdict', 'the share that fails rose by', 'the mean ' || metric_name || ' fell by')
-            as measured,
-        difference, difference_lower, difference_upper,
-        count_window || ' answers since ' || window_start as counted, null as count_needed,
-        if(
-            is_deciding, ', and an alarm takes ' || round(100 * limit_value * standard_error)::integer || ' points',
-            ', and a score that is not admitted raises no alarm'
-        ) as alarm_words
+        difference, difference_lower, difference_upper, count_window as count_compared, window_start,
+        null as count_needed, is_deciding, limit_value * standard_error as difference_of_alarm
     from drift
     where dimension = 'topic' and difference_upper < 0
 ),
 
 -- the longest window, where no alarm says it
 weeks as (
-    select
-        application,
-        {{ weeks_compared() }} as compared_words
+    select application, {{ weeks_compared() }} as compared_words
     from drift
     where metric_name = 'verdict' and dimension = 'all'
     qualify row_number() over (partition by application order by window_weeks desc) = 1
@@ -178,56 +179,43 @@ weeks as (
 
 -- of several topics one looks worst by chance
 topics as (
-    select
-        application as topic_application,
-        {{ worst_topic() }} as worst_topic
+    select application, {{ worst_topic() }} as worst_topic
     from worse
     where difference_lower is not null
     qualify row_number() over (
             partition by application
             order by
-                is_shown desc, is_of_versions desc, metric_name <> 'verdict', difference asc, segment asc, counted asc
+                is_shown desc, is_of_versions desc, metric_name <> 'verdict' asc, difference asc, segment asc,
+                window_start asc
         ) = 1
 ),
 
 joined as (
     select
         applications.*, weighed.*, released.failure_rate, released.failure_rate_lower,
-        released.failure_rate_upper, released.count_interactions,
+        released.failure_rate_upper, released.count_interactions, released.count_judged,
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
         coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
         {%- endfor %}
-        {%- for rate in ['released', 'asked', 'since', 'before'] %}
-        {{ rate_in_words(rate) }} as {{ rate }}_words,
+        {%- for place in places %}
+        {{ rate_in_words(place) }} as {{ place }}_words,
         {%- endfor %}
         replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
-        faults.failed_criterion, faults.count_failing, faults.count_all_failing, versions.difference,
+        faults.failed_criterion, faults.count_failing, faults.count_all_failing,
         {%- for counted in ['relevant', 'complete', 'unread', 'to_read'] %}
         coalesce(faults.count_all_{{ counted }}, 0) as count_{{ counted }},
         {%- endfor %}
-        faults.count_all_declined, released.count_judged,
-        weeks.compared_words,
+        faults.count_all_declined, versions.difference, weeks.compared_words,
         versions.difference_lower, versions.difference_upper, versions.count_pairs, topics.worst_topic
     from applications
     inner join weighed on applications.application = weighed.weighed_application
-    left join rates as released
-        on
-            applications.system = released.system and released.dimension = 'all'
-            and applications.release_population = released.population
-    -- the whole of production stands beside the test set
-    left join rates as asked
-        on
-            applications.system = asked.system and asked.dimension = 'all'
-            and asked.population = 'production' and applications.release_population <> 'production'
-    left join rates as since
-        on
-            applications.system = since.system and since.dimension = 'period' and since.segment like 'since %'
-            and applications.count_applications = 1
-    left join rates as before
-        on applications.system = before.system and before.dimension = 'period' and before.segment like 'before %'
+    {%- for place in places %}
+    left join rates as {{ place }}
+        on applications.application = {{ place }}.application and {{ place }}.place = '{{ place }}'
+    {%- endfor %}
     left join faults on applications.application = faults.application
-    left join topics on applications.application = topics.topic_application
+    left join topics on applications.application = topics.application
     left join weeks on applications.application = weeks.application
     left join compared as versions
         on
@@ -239,8 +227,8 @@ decided as (
     select
         *,
         case
-            when count_stopping > 0 then 'do_not_release'
-            when count_asked = 0 or count_open > 0 or failure_rate is null then 'not_decided'
+            when stopping_reason is not null then 'do_not_release'
+            when count_asked = 0 or open_reason is not null or failure_rate is null then 'not_decided'
             -- scores that nobody held against a label release nothing without a word
             when count_not_passing > 0 or count_labels_by_people + count_labels_by_language_models = 0
                 then 'go_with_conditions'

@@ -75,7 +75,7 @@ accepted as (
     from gates
     inner join {{ ref_if_on(
         'calibration', 'fct_metric_thresholds',
-        'metric_name string, method string, is_appetite_of_application boolean, false_accept_rate double,'
+        'metric_name, method, is_appetite_of_application boolean, false_accept_rate double,'
         ~ ' false_accept_rate_lower double, false_accept_rate_upper double, false_accept_tolerated_share double,'
         ~ ' false_accept_count_labels bigint'
     ) }} as thresholds

@@ -5,6 +5,7 @@
 {#- counts and shares of this build's own rows are exact -#}
 {%- set shared = ['evaluations_not_failed', 'records_accepted', 'drifting_series'] %}
 {%- set exact = shared + ['bias_gaps', 'leaked_values'] %}
+{%- set series = "concat_ws('|', drift.metric_name, drift.dimension, drift.segment)" %}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),
@@ -38,31 +39,24 @@ scores_of_cells as (
 -- the application whose candidate lost most against its baseline, and each one of several
 version_differences as (
     select
-        gates.gate_name, systems.application, measured.difference as value, tested.difference_lower as value_lower,
-        tested.difference_upper as value_upper, measured.count_pairs as n
+        gates.gate_name, systems.application, compared.difference as value, compared.difference_lower as value_lower,
+        compared.difference_upper as value_upper, compared.count_pairs as n
     from gates
     inner join {{ ref_if_on(
-        'versions', 'int_version_cells_measured',
-        'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
-        ~ ' measurement string, difference double, count_pairs bigint'
-    ) }} as measured
+        'versions', 'int_version_cells_shown',
+        'application, metric_name, dimension, segment, measurement, is_latest boolean, difference double,'
+        ~ ' difference_lower double, difference_upper double, count_pairs bigint'
+    ) }} as compared
         on
-            gates.metric_name = measured.metric_name
-            and gates.dimension = measured.dimension
-            and gates.segment = measured.segment
-    inner join {{ ref_if_on(
-        'versions', 'int_version_cells_tested',
-        'version_comparison_id string, difference_lower double, difference_upper double'
-    ) }} as tested on measured.version_comparison_id = tested.version_comparison_id
-    inner join {{ ref_if_on(
-        'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
-    ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
-    inner join systems on pairs.application = systems.candidate_application
+            gates.metric_name = compared.metric_name
+            and gates.dimension = compared.dimension
+            and gates.segment = compared.segment
+    inner join systems on compared.application = systems.candidate_application
     where
-        gates.measurement = 'version_difference'
-        and pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
+        gates.measurement = 'version_difference' and compared.is_latest
+        and compared.measurement = 'share_failing_of_all' and compared.difference_lower is not null
     qualify row_number() over (
-            partition by gates.gate_name, systems.application order by measured.difference, pairs.application
+            partition by gates.gate_name, systems.application order by compared.difference, compared.application
         ) = 1
 ),
 
@@ -79,7 +73,7 @@ answer_counts as (
         -- privacy has a row for each answer that was read for names
         count(answers_read.interaction_id) as count_read
     from interactions
-    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
+    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id') }} as answers_read
         on interactions.interaction_id = answers_read.interaction_id
     group by interactions.application
 ),
@@ -93,8 +87,8 @@ overconfidence as (
     from gates
     inner join {{ ref_if_on(
         'calibration', 'fct_system_calibration',
-        'metric_name string, system string, status string, difference double, difference_low double,'
-        ~ ' difference_high double, count_labels bigint'
+        'metric_name, system, status, difference double, difference_low double, difference_high double,'
+        ~ ' count_labels bigint'
     ) }} as calibrated on gates.metric_name = calibrated.metric_name
     inner join systems on calibrated.system = systems.system
     where gates.measurement = 'system_overconfidence' and calibrated.status = 'measured'
@@ -111,8 +105,8 @@ robustness as (
     from gates
     cross join {{ ref_if_on(
         'robustness', 'fct_robustness_rates',
-        'system string, hypothesis string, side string, scope string, gap_rule string, robustness double,'
-        ~ ' robustness_lower double, robustness_upper double, count_groups bigint, count_gap_groups bigint'
+        'system, hypothesis, side, scope, gap_rule, robustness double, robustness_lower double,'
+        ~ ' robustness_upper double, count_groups bigint, count_gap_groups bigint'
     ) }} as rates
     inner join systems on rates.system = systems.system
     where
@@ -128,7 +122,7 @@ safety as (
     from gates
     inner join {{ ref_if_on(
         'safety', 'int_safety_measurements',
-        'measurement string, application string, value double, value_lower double, value_upper double, n bigint'
+        'measurement, application, value double, value_lower double, value_upper double, n bigint'
     ) }} as measured on gates.measurement = measured.measurement
 ),
 
@@ -163,23 +157,17 @@ records_accepted as (
 drifting_series as (
     select
         gates.gate_name,
+        count(distinct case when drift.is_drifting then {{ series }} end) as value,
+        -- a score that may not decide never alarms
         count(distinct case
-            when drift.is_drifting then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
-        end) as value,
-        count(distinct case
-            -- a score that may not decide never alarms
-            when drift.status = 'tested' and coalesce(metrics.is_deciding, drift.metric_name is null)
-                then concat_ws('|', drift.metric_name, drift.dimension, drift.segment)
+            when drift.status = 'tested' and coalesce(metrics.is_deciding, drift.metric_name is null) then {{ series }}
         end) as n
     from gates
     inner join {{ ref_if_on(
-        'drift', 'int_drift_measured',
-        'part string, metric_name string, dimension string, segment string, test string, status string,'
-        ~ ' is_drifting boolean'
+        'drift', 'fct_metric_drift', 'metric_name, dimension, segment, test, status, is_drifting boolean'
     ) }} as drift
         on
-            drift.part = 'drift'
-            and (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
+            (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
@@ -195,9 +183,7 @@ bias_gaps as (
         count(case when gaps.verdict = 'gap_found' then 1 end) as value,
         count(case when gaps.status = 'tested' then 1 end) as n
     from gates
-    inner join {{ ref_if_on(
-        'bias', 'fct_bias_gaps', 'system string, metric_name string, attribute string, verdict string, status string'
-    ) }} as gaps
+    inner join {{ ref_if_on('bias', 'fct_bias_gaps', 'system, metric_name, attribute, verdict, status') }} as gaps
         on
             gaps.metric_name = coalesce(gates.metric_name, gaps.metric_name)
             and gaps.attribute = coalesce(gates.dimension, gaps.attribute)
@@ -209,8 +195,7 @@ bias_gaps as (
 findings as (
     select leaks.privacy_finding_id, leaks.entity_class, interactions.application
     from {{ ref_if_on(
-        'privacy', 'int_privacy_findings',
-        'privacy_finding_id string, interaction_id string, is_leak boolean, entity_class string'
+        'privacy', 'int_privacy_findings', 'privacy_finding_id, interaction_id, is_leak boolean, entity_class'
     ) }} as leaks
     inner join interactions on leaks.interaction_id = interactions.interaction_id
     where leaks.is_leak
@@ -220,11 +205,7 @@ findings as (
 leaked_values as (
     select
         gates.gate_name, answer_counts.application, count(findings.privacy_finding_id) as value,
-        max(
-            case
-                when gates.dimension = 'entity_class' then answer_counts.count_answered else answer_counts.count_read
-            end
-        ) as n
+        max(if(gates.dimension = 'entity_class', answer_counts.count_answered, answer_counts.count_read)) as n
     from gates
     cross join answer_counts
     left join findings

@@ -7,11 +7,11 @@
 with estimated as (
     select * from {{ ref_if_on(
         'calibration', 'int_failure_rates_estimated',
-        'criterion string, system string, population string, dimension string, segment string, method string,'
-        ~ ' message string, statement string, count_interactions bigint, count_known_outcomes bigint, count_labels bigint,'
-        ~ ' count_labels_by_people bigint, count_labels_by_language_models bigint, count_failures bigint,'
-        ~ ' count_clusters bigint, effective_n double, failure_rate double, failure_rate_lower double,'
-        ~ ' failure_rate_upper double, labels_only_rate double, power_tuning double, width_ratio double'
+        'criterion, system, population, dimension, segment, method, message, statement, count_interactions bigint,'
+        ~ ' count_known_outcomes bigint, count_labels bigint, count_labels_by_people bigint,'
+        ~ ' count_labels_by_language_models bigint, count_failures bigint, count_clusters bigint, effective_n double,'
+        ~ ' failure_rate double, failure_rate_lower double, failure_rate_upper double, labels_only_rate double,'
+        ~ ' power_tuning double, width_ratio double'
     ) }}
 ),
 
@@ -20,8 +20,7 @@ change as (
     select min(window_start) as changed_on
     from {{ ref_if_on(
         'drift', 'int_drift_measured',
-        'part string, metric_name string, dimension string, test string, is_drifting boolean, window_start date,'
-        ~ ' difference double'
+        'part, metric_name, dimension, test, is_drifting boolean, window_start date, difference double'
     ) }}
     where
         part = 'drift' and is_drifting and difference < 0 and test = 'mean_shift'

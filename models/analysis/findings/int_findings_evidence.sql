@@ -25,8 +25,7 @@ rated as (
     select interaction_id, criterion, human_label, inclusion_probability, label_rater_kind
     from {{ ref_if_on(
         'calibration', 'fct_ratings',
-        'interaction_id string, criterion string, human_label integer, inclusion_probability double,'
-        ~ ' label_rater_kind string'
+        'interaction_id, criterion, human_label integer, inclusion_probability double, label_rater_kind'
     ) }}
     where human_label is not null
 ),

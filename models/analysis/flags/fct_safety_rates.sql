@@ -17,7 +17,7 @@ queries as (
 
 correctness as (
     select interaction_id, is_correct
-    from {{ ref_if_on('robustness', 'int_answers_correct', 'interaction_id string, is_correct boolean') }}
+    from {{ ref_if_on('robustness', 'int_answers_correct', 'interaction_id, is_correct boolean') }}
 ),
 
 leaks as (

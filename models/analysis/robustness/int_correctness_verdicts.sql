@@ -6,14 +6,13 @@ with interactions as (
 labels as (
     select *
     from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated',
-        'interaction_id string, criterion string, label integer, label_status string'
+        'calibration', 'int_ratings_adjudicated', 'interaction_id, criterion, label integer, label_status'
     ) }}
 ),
 
 criteria as (
     select criterion
-    from {{ ref_if_on('calibration', 'rating_criteria', 'criterion string, correct_from integer') }}
+    from {{ ref_if_on('calibration', 'rating_criteria', 'criterion, correct_from integer') }}
     where correct_from is not null
 ),
 

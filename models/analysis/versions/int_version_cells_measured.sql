@@ -7,7 +7,8 @@ with queries_paired as (
 ),
 
 segments as (
-    select * from {{ ref('hcat', 'int_version_segments_shared') }}
+    select *, {{ hash_number('dimension, segment') }} as segment_key
+    from {{ ref('hcat', 'int_version_segments_shared') }}
 ),
 
 -- a query leaves with its cluster, with its document, and with what has both in common
@@ -29,10 +30,10 @@ counted_keys as (
 groups as (
     select
         keys.cluster_id, keys.second_cluster_id, keys.kind,
-        case
-            when counted_keys.count_keys <= 10000 then keys.key
-            else floor({{ share_of_hash("'hcat half|' || keys.key") }} * 128)::integer::string
-        end as jackknife_group
+        {{ hash_number(
+            "case when counted_keys.count_keys <= 10000 then keys.key"
+            ~ " else floor(" ~ share_of_hash("'hcat half|' || keys.key") ~ " * 128)::integer::string end"
+        ) }} as jackknife_group
     from keys
     inner join counted_keys on keys.kind = counted_keys.kind
 ),
@@ -43,6 +44,7 @@ unpivoted as (
         version_pair_id, query_key, metric_name, cluster_id, second_cluster_id,
         {{ whole_number('weight') }} as weight,
         '{{ name }}' as measurement,
+        {{ hash_number("version_pair_id, metric_name, '" ~ name ~ "'") }} as series_key,
         baseline_{{ name }} as baseline_value,
         candidate_{{ name }} as candidate_value,
         {{ name }}_noise as noise,
@@ -70,11 +72,9 @@ differences as (
 -- sums are made by `cell_key`, a hash of the five names
 placed as (
     select
-        differences.*, segments.dimension, segments.segment,
-        {{ hash_number(
-            'differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,'
-            ~ ' differences.measurement'
-        ) }} as cell_key
+        differences.cluster_id, differences.second_cluster_id, differences.weight, differences.baseline_value,
+        differences.candidate_value, differences.difference, differences.noise, differences.noise_of_one,
+        differences.outcome, {{ hash_number('differences.series_key, segments.segment_key') }} as cell_key
     from differences
     inner join segments
         on
@@ -84,7 +84,7 @@ placed as (
 
 totals as (
     select
-        version_pair_id, metric_name, dimension, segment, measurement, cell_key,
+        cell_key,
         count(*) as count_pairs,
         {{ exact_sum('baseline_value * weight') }} / sum(weight) as baseline_value,
         {{ exact_sum('candidate_value * weight') }} / sum(weight) as candidate_value,
@@ -95,7 +95,7 @@ totals as (
         count(case when outcome = 'regression' then 1 end) as count_regressions,
         count(case when outcome = 'improvement' then 1 end) as count_improvements
     from placed
-    group by version_pair_id, metric_name, dimension, segment, measurement, cell_key
+    group by cell_key
 ),
 
 by_group as (
@@ -106,7 +106,7 @@ by_group as (
     from placed
     inner join groups
         on placed.cluster_id = groups.cluster_id and placed.second_cluster_id = groups.second_cluster_id
-    group by placed.cell_key, groups.kind, {{ hash_number('groups.jackknife_group') }}
+    group by placed.cell_key, groups.kind, groups.jackknife_group
 ),
 
 -- without cluster s the mean moves by -(sum_s - w_s mean) / (W - w_s); squared around the mean of all clusters (CR3)
@@ -173,6 +173,15 @@ others as (
     group by pairs.version_pair_id, evaluations.metric_name
 ),
 
+expected as (
+    select
+        *,
+        {{ hash_number(
+            hash_number('version_pair_id, metric_name, measurement') ~ ', ' ~ hash_number('dimension, segment')
+        ) }} as cell_key
+    from {{ ref('hcat', 'int_version_cells_expected') }}
+),
+
 final as (
     select
         md5(
@@ -211,14 +220,8 @@ final as (
         others.count_clusters as count_other_clusters,
         days.count_days, days.day_degrees, days.day_standard_error,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
-    from {{ ref('hcat', 'int_version_cells_expected') }} as expected
-    left join totals
-        on
-            expected.version_pair_id = totals.version_pair_id
-            and expected.metric_name = totals.metric_name
-            and expected.dimension = totals.dimension
-            and expected.segment = totals.segment
-            and expected.measurement = totals.measurement
+    from expected
+    left join totals on expected.cell_key = totals.cell_key
     left join crossed on totals.cell_key = crossed.cell_key and crossed.kind = 'cluster'
     left join others
         on

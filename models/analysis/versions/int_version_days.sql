@@ -3,12 +3,17 @@
     'mean_score': 'evaluations.raw_score', 'share_failing': 'evaluations.is_failing::integer',
     'share_failing_of_all': 'evaluations.is_failing_of_all::integer'
 } %}
+{%- set total = '(' ~ exact_sum('weight') ~ ')' %}
+{%- set again = '(' ~ exact_sum('weight_again') ~ ')' %}
 
 with answers as (
     {%- for name, value in measured.items() %}
     select
         queries.application, queries.version, queries.query_key, queries.asked_day, evaluations.metric_name,
         '{{ name }}' as measurement,
+        {{ hash_number(
+            "queries.application, queries.version, queries.query_key, evaluations.metric_name, '" ~ name ~ "'"
+        ) }} as query_number,
         {{ exact_mean(value) }} as value
     from {{ ref('hcat', 'int_version_queries_keyed') }} as queries
     inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
@@ -20,13 +25,17 @@ with answers as (
     {%- endfor %}
 ),
 
-answers_by_query as (
-    select
-        *,
-        count(*) over query as count_days,
-        (sum({{ in_billionths('value') }}) over query)::double / 1e9 as sum_values
+-- added up and joined by a number, because a window would sort all answers by five names
+by_query as (
+    select query_number, count(*) as count_days, {{ exact_sum('value') }} as sum_values
     from answers
-    window query as (partition by application, version, query_key, metric_name, measurement)
+    group by query_number
+),
+
+answers_by_query as (
+    select answers.*, by_query.count_days, by_query.sum_values
+    from answers
+    inner join by_query on answers.query_number = by_query.query_number
 ),
 
 -- each query counts as one; where it was answered again, its answer lies apart from those of its other days
@@ -45,11 +54,11 @@ by_version as (
     select
         application, version, metric_name, measurement,
         count(*) as count_days,
-        {{ exact_sum('weight * weight') }} / (sum(weight) * sum(weight)) as part_of_day,
+        {{ exact_sum('weight * weight') }} / ({{ total }} * {{ total }}) as part_of_day,
         -- few queries that were answered again show chance and no days
         case
-            when sum(weight_again) >= sum(weight) - sum(weight_again)
-                then sum(weight_again) * sum(weight_again) / ({{ exact_sum('weight_again * weight_again') }}) - 1
+            when {{ again }} >= {{ total }} - {{ again }}
+                then {{ again }} * {{ again }} / ({{ exact_sum('weight_again * weight_again') }}) - 1
         end as degrees,
         {{ exact_sum('apart * apart') }} * (count(apart) - 1) / count(apart)
         / ({{ exact_sum('weight_again * weight_again') }}) as variance

@@ -38,7 +38,7 @@ with texts_read as (
 ),
 
 samples as (
-    select distinct interaction_id from {{ ref_if_on('selfcheck', 'int_interaction_samples', 'interaction_id string') }}
+    select distinct interaction_id from {{ ref_if_on('selfcheck', 'int_interaction_samples', 'interaction_id') }}
 ),
 
 -- joined here, once, and not for each metric
@@ -90,7 +90,7 @@ text_classifiers as (
     select
         bool_or(purpose = 'toxicity' and location <> 'none') as has_toxicity,
         bool_or(purpose = 'sentiment' and location <> 'none') as has_sentiment
-    from {{ ref_if_on('safety', 'int_text_classifiers', 'purpose string, location string') }}
+    from {{ ref_if_on('safety', 'int_text_classifiers', 'purpose, location') }}
 ),
 
 crossed as (

@@ -1,7 +1,7 @@
 -- Grades come from relevance judgements where there are any, else from the source chunks of the query.
 with judgements as (
     select query_id, chunk_id, max(greatest(grade, 0)) as grade
-    from {{ ref_if_on('retrieval', 'stg_relevance_judgements', 'query_id string, chunk_id string, grade double') }}
+    from {{ ref_if_on('retrieval', 'stg_relevance_judgements', 'query_id, chunk_id, grade double') }}
     group by query_id, chunk_id
 ),
 

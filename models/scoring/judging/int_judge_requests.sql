@@ -59,8 +59,7 @@ sample_answers as (
         samples.interaction_id,
         {{ ordered_array('interactions.answer', 'samples.sample_position') }} as sample_answers
     from {{ ref_if_on(
-        'selfcheck', 'int_interaction_samples',
-        'interaction_id string, other_interaction_id string, sample_position bigint'
+        'selfcheck', 'int_interaction_samples', 'interaction_id, other_interaction_id, sample_position bigint'
     ) }} as samples
     inner join interactions on samples.other_interaction_id = interactions.interaction_id
     group by samples.interaction_id

@@ -16,8 +16,7 @@ documents as (
 chunks as (
     select topic, chunk_text, count_interactions + count_queries as count_uses
     from {{ ref_if_on(
-        'retrieval', 'int_chunks_counted',
-        'topic string, chunk_text string, count_interactions bigint, count_queries bigint'
+        'retrieval', 'int_chunks_counted', 'topic, chunk_text, count_interactions bigint, count_queries bigint'
     ) }}
 ),
 

@@ -15,7 +15,7 @@ encoder as (
 
 classifiers as (
     select max(scoring_key) as scoring_key
-    from {{ ref_if_on('safety', 'int_text_classifiers', 'scoring_key string') }}
+    from {{ ref_if_on('safety', 'int_text_classifiers', 'scoring_key') }}
 ),
 
 sentences_and_windows as (

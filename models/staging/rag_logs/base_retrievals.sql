@@ -31,7 +31,7 @@ corpus as (
         (select count(*) from chunks) as count_chunks,
         (
             select count(chunk_id)
-            from {{ ref_if_on('retrieval', 'base_relevance_judgements', 'chunk_id string') }}
+            from {{ ref_if_on('retrieval', 'base_relevance_judgements', 'chunk_id') }}
         )
         + (select count(source_chunk_ids) from {{ ref('hcat', 'base_queries') }}) as count_graded
 ),

@@ -54,6 +54,12 @@ _SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
 _LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
+#: What is read of int_target_evaluations and of fct_verdicts.
+EVALUATION_COLUMNS: Final = ("criterion", "metric_name", "interaction_id", "raw_score", "rater_kind", *_LABEL_COLUMNS)
+INTERACTION_COLUMNS: Final = (
+    "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
+    "verdict_rule", "decided_by", "human_label", "label_rater_kind",
+)  # fmt: skip
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
@@ -102,13 +108,11 @@ def estimate_failure_rates(
     Parameters
     ----------
     interactions : Table
-        fct_verdicts, each interaction once: interaction_id, cluster_id, second_cluster_id, system, population,
-        sampling_weight, verdict, verdict_rule, decided_by, human_label (what raters say, all things considered),
-        label_rater_kind.
+        :data:`INTERACTION_COLUMNS` of fct_verdicts, each interaction once; human_label is what raters say, all things
+        considered.
     evaluations : iterable of RecordBatch
-        criterion, metric_name, interaction_id, raw_score (null = the metric gave none), label (1 = raters accept,
-        null = none), inclusion_probability, rater_kind, rater_code and count_raters (of the label). Ordered by
-        criterion and metric_name, one row per metric and interaction. Read once.
+        :data:`EVALUATION_COLUMNS`: raw_score (null = the metric gave none), label (1 = raters accept, null = none), and
+        what is known of the label. Ordered by criterion and metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     confidence : float
@@ -124,21 +128,17 @@ def estimate_failure_rates(
     known = _read_interactions(interactions)
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
+    keys = FAILURE_RATE_SCHEMA.names[:5]
     for criterion, found in _read_criteria(evaluations, known):
         reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
             for system in np.unique(found.of.systems[members]).tolist():
-                name, population = found.of.system_names[system]
-                key = {"criterion": criterion, "system": name, "population": population}
+                key = zip(keys, (criterion, *found.of.system_names[system], dimension, segment), strict=True)
                 of_system = members[found.of.systems[members] == system]
-                rows.append(
-                    key
-                    | {"dimension": dimension, "segment": segment}
-                    | estimate_cell(found, of_system, predictions, ranks, reason, confidence)
-                )
-    rows.sort(key=lambda row: [row[name] for name in FAILURE_RATE_SCHEMA.names[:5]])
+                rows.append(dict(key) | estimate_cell(found, of_system, predictions, ranks, reason, confidence))
+    rows.sort(key=lambda row: [row[name] for name in keys])
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
@@ -317,8 +317,8 @@ def estimate_cell(
         rate_known = crossed_rate_interval(found.known[members] == 0, *keys, sampling_weights, confidence)
         method, chosen = "known_outcomes", RateInterval(rate_known.estimate, rate_known.low, rate_known.high)
     elif len(by_rule):
-        chosen = _join_known(found, members, chosen, confidence)
-        labels_only = _join_known(found, members, labels_only, confidence)
+        is_same, chosen = labels_only is chosen, _join_known(found, members, chosen, confidence)
+        labels_only = chosen if is_same else _join_known(found, members, labels_only, confidence)
     return {
         "method": method,
         "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),

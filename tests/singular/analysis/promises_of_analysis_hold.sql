@@ -102,9 +102,7 @@ evaluations as (
         targets.criterion, targets.interaction_id, verdicts.system, verdicts.population, verdicts.cluster_id,
         verdicts.verdict_rule = 'refused_as_expected' as is_known,
         case when verdicts.verdict_rule <> 'refused_as_expected' then targets.label end as label
-    from {{ ref_if_on(
-        'calibration', 'int_target_evaluations', 'criterion string, interaction_id string, label integer'
-    ) }} as targets
+    from {{ ref_if_on('calibration', 'int_target_evaluations', 'criterion, interaction_id, label integer') }} as targets
     inner join verdicts on targets.interaction_id = verdicts.interaction_id
     where verdicts.verdict_rule <> 'no_answer'
     union all
