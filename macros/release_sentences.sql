@@ -67,8 +67,9 @@
         else ''
     end
     {%- endfor %}
-    {%- for module, harm in {'privacy': 'leaked personal data', 'safety': 'toxic answers'}.items() if not is_on(module) %}
-    || ' Nobody looked for {{ harm }}: the module {{ module }} is off.'
+    {%- set harms = {'privacy': 'leaked personal data', 'safety': 'toxic answers'} %}
+    {%- for module in harms if not is_on(module) %}
+    || ' Nobody looked for {{ harms[module] }}: the module {{ module }} is off.'
     {%- else %}
     || coalesce(' Nobody looked for harm in ' || nullif(count_unread, 0) || ' of them.', '')
     {%- endfor %}

@@ -149,8 +149,7 @@ explained as (
         end as verdict_reason,
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
-        deciding.prediction_set, deciding.human_label, deciding.raw_score, deciding.threshold,
-        case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
+        deciding.prediction_set, deciding.human_label, deciding.raw_score, deciding.threshold, deciding.is_failing,
         {%- for criterion in criteria_of_verdict() %}
         deciding.{{ criterion }},
         {%- endfor %}

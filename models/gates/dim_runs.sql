@@ -12,7 +12,9 @@ with classifier as (
 ),
 
 models_beside as (
-    select {{ joined_text("concat_ws(' ', model_name, model_revision, model_sha256)", "', '", 'model_name') }} as other_models
+    select
+        {{ joined_text("concat_ws(' ', model_name, model_revision, model_sha256)", "', '", 'model_name') }}
+            as other_models
     from {{ ref('hcat', 'int_models') }}
     where part not in ('encoder', 'classifier')
 ),

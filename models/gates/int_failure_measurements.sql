@@ -52,8 +52,11 @@ worst as (
                 not rates.is_small and rates.failure_rate is not null
                 and coalesce(asked.segment, rates.segment) = rates.segment
                 and rates.dimension not in ('all', 'period')
-                -- nobody can mend a week that is over
-                and rates.dimension = coalesce(asked.dimension, nullif(rates.dimension, 'asked_week')),
+                -- nobody can mend a week that is over; what a retriever or an answer did is a cause, not whom it serves
+                and rates.dimension = coalesce(
+                    asked.dimension,
+                    if(rates.dimension in ('asked_week', 'retrieval_hit', 'answer_length'), null, rates.dimension)
+                ),
                 coalesce(asked.dimension, 'all') = rates.dimension and coalesce(asked.segment, 'all') = rates.segment
             )
     qualify row_number() over (

@@ -101,12 +101,6 @@ def test_a_changed_document_decides_anew_about_the_texts_that_it_concerns(
     assert later.query(leaks) == [row for row in planted.query(leaks) if row[0] != "helps"]
 
 
-def test_the_id_of_a_question_tells_no_number(planted: Build) -> None:
-    asked = f"My name is {NAME} and my social security number is 111-22-3333. Is it on file?"
-    found = planted.query("select cluster_id from fct_interactions where interaction_id = 'repeats_query'")
-    assert found == [(f"query_{hash_of_query(asked)}",)]
-
-
 def test_a_leaked_identifier_fails_the_build(planted: Build) -> None:
     gates = dict(
         planted.query(
@@ -133,6 +127,10 @@ def test_texts_are_shown_masked(planted: Build) -> None:
     assert answers["plain_3"] == PLAIN[3]
     evidence = planted.query("select string_agg(evidence_text, ' ') from fct_sentence_evidence")[0][0]
     assert "[person]" in evidence
+    # nor does the id of a question tell the number in it
+    asked = f"My name is {NAME} and my social security number is 111-22-3333. Is it on file?"
+    found = planted.query("select cluster_id from fct_interactions where interaction_id = 'repeats_query'")
+    assert found == [(f"query_{hash_of_query(asked)}",)]
 
 
 def test_tags_groups_titles_and_topics_are_shown_masked(planted: Build) -> None:

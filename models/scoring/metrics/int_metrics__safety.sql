@@ -7,8 +7,8 @@ aggregated as (
         interaction_id,
         role,
         max(toxicity) as toxicity_maximum,
-        avg(toxicity) as toxicity_mean,
-        avg(sentiment) as sentiment_mean,
+        {{ exact_mean('toxicity') }} as toxicity_mean,
+        {{ exact_mean('sentiment') }} as sentiment_mean,
         max_by(sentence_index, {{ record({'score': 'toxicity', 'sentence': '-sentence_index'}) }})
             as most_toxic_sentence,
         min_by(sentence_index, {{ record({'score': 'sentiment', 'sentence': 'sentence_index'}) }})

@@ -91,8 +91,8 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
 
 
 def list_rule_sources() -> list[Traversable]:
-    """Return the source files of the rules: all Python files of this package by name, then the lists of names."""
-    sources = [source for source in resources.files("hcat.privacy").iterdir() if source.name.endswith(".py")]
+    """Return the source files of the rules: all files of this package by name, then the lists of names."""
+    sources = [source for source in resources.files("hcat.privacy").iterdir() if source.name.endswith((".py", ".yml"))]
     names = [resources.files("hcat.language").joinpath(name) for name in ("given_names.py", "names.yml")]
     return [*sorted(sources, key=lambda source: source.name), *names]
 

@@ -44,11 +44,8 @@ def test_the_key_depends_on_tagger_and_masks(entity_types: pa.Table) -> None:
 def test_the_key_covers_every_file_of_the_rules(entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     package = Path(privacy_tables.__file__).parent
     sources = privacy_tables.list_rule_sources()
-    assert [source.name for source in sources] == [
-        *sorted(path.name for path in package.rglob("*.py")),
-        "given_names.py",
-        "names.yml",
-    ]
+    names = sorted(path.name for path in package.iterdir() if path.suffix in (".py", ".yml"))
+    assert [source.name for source in sources] == [*names, "given_names.py", "names.yml"]
     key = privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0]["recogniser_key"]
     for left_out in sources:
         kept = [source for source in sources if source is not left_out]

@@ -7,7 +7,7 @@ counted as (
         topic_id,
         count(*) as count_chunks,
         count(distinct document_id) as count_documents,
-        avg(similarity_to_centre) as mean_similarity,
+        {{ exact_mean('similarity_to_centre') }} as mean_similarity,
         count(case when not is_fitted then 1 end) as count_added
     from chunk_topics
     group by topic_id
