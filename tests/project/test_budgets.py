@@ -19,7 +19,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_750, 45_000),
-    "lines of tests": (34_954, 28_000),
+    "lines of tests": (34_955, 28_000),
     "lines of benchmarks": (8_813, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -82,7 +82,8 @@ def test_the_release_gate_stops_the_build_and_says_what_it_needs(
     assert [gates[name]["severity"] for name in ("no_segment_fails", "records_accepted")] == ["error", "warn"]
     release, segment = made.needs
     assert "a build ends with exit code 1 until it is shown that at most 20% of the answers fail" in release
-    assert release.startswith("answers_release: ") and need in release
+    assert release.startswith("answers_release: ")
+    assert need in release
     assert segment == "no_segment_fails stops the build if a segment of 10 clusters is shown to fail above 40%"
 
 
