@@ -252,7 +252,7 @@ final as (
         coalesce(
             barred.bar, decisions.decision_note,
             if(decisions.decision_name is null, 'decision ' || gates.decision_name || ' is unknown', null),
-            failures.note, metric_decisions.decision_note
+            metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
         barred.bar is not null
