@@ -28,7 +28,7 @@ def read_reply(body: bytes, response: Response) -> Reply:
     document = _parse(body)
     error = None if response.error is None else _read_optional(response.error, document)
     # the field for errors may be there and report none
-    if response.error is not None and error is not None and error is not False and error not in ("", [], {}):
+    if response.error is not None and error:
         text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False, sort_keys=True)
         said = " ".join(text.split())[:_ERROR_CHARACTERS]
         raise ReplyError(f"{response.error.text} says: {said}", "service_error")

@@ -301,7 +301,7 @@ def test_a_reply_is_read_in_the_order_of_its_contexts(tmp_path: Path) -> None:
         ("c1", "One.", 0.5),
         ("2", "Two.", None),
     ]
-    for error in (None, False, "", [], {}):
+    for error in (None, False, 0, "", [], {}):
         assert read(reply("", error=error), tmp_path).answer == ""
     paths = {"contexts": "$.texts[*]", "chunk_ids": "$.ids[*]", "scores": None}
     assert len(read(reply(texts=["a", "b"], ids=["1", "2"]), tmp_path, **paths).retrievals) == 2
