@@ -33,6 +33,19 @@ from {{ rows }}
     md5(lower({{ replace_pattern(replace_pattern('trim(' ~ query_text ~ ')', '\\s+', ' '), hidden, '#') }}))
 {%- endmacro %}
 
+{#- The numbers in the name of a version, in their order: by them 1.10 comes behind 1.9. -#}
+{% macro numbers_of_version(version) -%}
+    {{ return(adapter.dispatch('numbers_of_version', 'hcat')(version)) }}
+{%- endmacro %}
+
+{% macro default__numbers_of_version(version) -%}
+    {{ all_matches(version, '([0-9]+)') }}::double[]
+{%- endmacro %}
+
+{% macro spark__numbers_of_version(version) -%}
+    cast({{ all_matches(version, '([0-9]+)') }} as array<double>)
+{%- endmacro %}
+
 {#- The key that pairs interactions with the same query: its id, else its content. `table` ends in a dot. -#}
 {% macro query_key(table='') -%}
     coalesce({{ table }}query_id, 'text_' || {{ hash_of_query(table ~ 'query_text') }})

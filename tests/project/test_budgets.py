@@ -15,7 +15,7 @@ BUDGETS = {
     "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
     "lines of models": (14_322, 14_500),
-    "lines of YAML of models": (9_929, 10_000),
+    "lines of YAML of models": (9_933, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_750, 45_000),

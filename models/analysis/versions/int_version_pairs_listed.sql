@@ -26,8 +26,10 @@ ordered as (
     select
         application,
         version as candidate_version,
-        lag(version) over (partition by application order by first_asked_at asc nulls first, version asc)
-            as baseline_version
+        lag(version) over (
+            partition by application
+            order by first_asked_at asc nulls first, {{ numbers_of_version('version') }} asc, version asc
+        ) as baseline_version
     from versions
 ),
 

@@ -1,7 +1,6 @@
 -- What an interaction holds decides which metrics can be scored.
 -- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
-{%- set probability = 0.8 %}
-{%- set letters = 20 %}
+{%- set probability, letters = 0.8, 20 %}
 {{ config(materialized='table') }}
 {#- a tag may name a person, and a hash tells it to whoever tries names -#}
 {%- set name = var('hcat_second_cluster') %}
@@ -40,9 +39,7 @@ answers_described as (
 ),
 
 retrievals_graded as (
-    select
-        interaction_id,
-        bool_or(grade > 0) as is_source_retrieved
+    select interaction_id, bool_or(grade > 0) as is_source_retrieved
     from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
 ),
@@ -82,7 +79,10 @@ ordered as (
         row_number() over newest_first as place,
         lead(version) over newest_first as predecessor
     from versions
-    window newest_first as (partition by application order by first_asked_at desc nulls last, version desc)
+    window newest_first as (
+        partition by application
+        order by first_asked_at desc nulls last, {{ numbers_of_version('version') }} desc, version desc
+    )
 ),
 
 -- a pair of the seed goes before the order of time; of several, the one with the newest candidate counts
@@ -112,9 +112,7 @@ subjects as (
 
 roles as (
     select
-        versions.application,
-        versions.version,
-        versions.has_test_set,
+        versions.application, versions.version, versions.has_test_set,
         case
             when versions.version = subjects.candidate then 'candidate'
             when versions.version = subjects.baseline then 'baseline'
