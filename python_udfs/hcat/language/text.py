@@ -84,7 +84,7 @@ _MISSED_END = re.compile(
     r"(?=[$]?\d[\d.,:]*(?:%|\s[a-z]|\Z))"
 )
 # Without this there is no missed end; it is found faster.
-_MISSED_CUE = re.compile(r"[.!?][\"')\]]*\s+(?:Mr|Ms|Dr|Prof|Sr)|\d\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.")
+_MISSED_CUE = re.compile(r"[.!?][\"')\]]*\s+(?:Mr|Ms|Dr|Prof|Sr|\$?\d)|\d\s?(?:[mc]?[lm]|mg|oz|ft|hrs?)\.")
 _INITIAL_END = re.compile(r"(?<![^\s(\"'])[A-Z]\.\Z")
 _GERMAN_DATE = re.compile(rf"(?<=\d\.)\s+(?:{WORD_LISTS['german_months']})\b", re.IGNORECASE)
 _PLAIN_WORD = re.compile(r"[A-Za-z]+")

@@ -14,7 +14,7 @@ from hcat.exchange.settings import Exchange
     [
         ("connection: {uri: 'postgresql://hcat:hunter2@localhost/logs'}", "connection uri holds a password: write ${"),
         ("connection: {uri: 'postgresql://hcat@localhost/logs?password=hunter2'}", "connection uri holds a password"),
-        ("connection: {uri: 'postgresql://hcat@localhost/logs?sslpassword=hunter2'}", "uri holds a password"),
+        ("connection: {uri: 'postgresql://hcat@localhost/logs?sslpassword=hunter2'}", "connection uri holds"),
         ("connection: {password: hunter2}", "connection knows the keys uri, profile, target, and not password"),
         ("pull: {a: {as: answers, table: b, key: [c]}}", "pull.a as must be one of interactions, retrievals"),
         ("pull: {a: {as: calls, table: b, query: c, key: [d]}}", "pull.a must have one of table, query and files"),
