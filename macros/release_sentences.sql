@@ -132,7 +132,8 @@
     case
         when status <> 'tested'
             then 'Whether answers to ' || {{ asked_by('monitored_population') }}
-            || ' got worse over the weeks was not tested (' || replace(status, '_', ' ') || '): ' || count_window || ' judged in the latest weeks, and ' || count_reference || ' before.'
+            || ' got worse over the weeks was not tested (' || replace(status, '_', ' ') || '): ' || count_window
+            || ' judged in the latest weeks, and ' || count_reference || ' before.'
         else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
             || count_window || ' judged answers to ' || {{ asked_by('monitored_population') }} || ' fail; before, '
             || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('

@@ -60,7 +60,7 @@ deciding as (
 -- what a reader rated who picked the answer
 chosen as (
     select distinct interaction_id
-    from {{ ref_if_on('calibration', 'fct_ratings', 'interaction_id string, sampling string') }}
+    from {{ ref_if_on('calibration', 'fct_ratings', 'interaction_id, sampling') }}
     where sampling = 'chosen'
 ),
 

@@ -189,7 +189,8 @@ checked as (
     from located
 ),
 
-{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version, rating_pass, is_chosen, correction'], [
+{%- set keys = ['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass', 'is_chosen'] %}
+{{ number_records(keys + ['correction'], [
     'rated_at_fault',
     "case when coalesce(reason_start_text, reason_end_text) is not null and not has_reason then"
     ~ " 'reason_start and reason_end are no passage of the answer: '"
@@ -204,7 +205,7 @@ final as (
         first_value(if(is_unjudged, 'cannot_judge', scale_point::string)) over corrections as first_scale_point
     from numbered_records
     window corrections as (
-        partition by interaction_id, rater, criterion, guideline_version, rating_pass, is_chosen, record_status
+        partition by {{ keys | join(', ') }}, record_status
         order by correction
     )
 )

@@ -143,11 +143,8 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
         if prepared[name] == nowhere:
             prepared[name] = math.nan
     # 20 for 20 % would pass whatever is measured
-    if (
-        str(row["measurement"]) in MEASURED
-        and MEASURED[str(row["measurement"])].unit
-        and abs(prepared["threshold"]) > 1
-    ):
+    measured = MEASURED.get(str(row["measurement"]))
+    if measured is not None and measured.unit and abs(prepared["threshold"]) > 1:
         prepared["threshold"], prepared["threshold_above_1"] = math.nan, _number_text(prepared["threshold"])
     is_known = prepared["burden"] in BURDENS and prepared["comparison"] in COMPARISONS
     is_at_least = prepared["comparison"] == "at_least"

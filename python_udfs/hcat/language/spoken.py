@@ -49,6 +49,8 @@ _RARE = re.compile(
     r"[a-z] [ap]\.m\b|\bfirst of [A-Z]| (?:five|ten|twenty) (?:to|past) [a-z]"
     r"| (?:[IVXL]{2,}|[ivx]{2,}|[VX]|I(?=[.,;:)]|\Z| (?:of|and|or)\b))\b"
 )
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_LONGEST_NAME = 12  # characters before a numeral, enough for "protocol "
 _PARTS = {"hourminute": 60, "minutesecond": 60, "dayhour": 24, "weekday": 7, "yearmonth": 12}
 
 
@@ -192,5 +194,3 @@ def _find_writer(write: str) -> Callable[[re.Match[str]], str | None]:
 _WRITTEN = read_expressions(_PATH, _NAMES)
 _RULES = [(re.compile(rule["say"], re.IGNORECASE), _find_writer(rule["write"])) for rule in _WRITTEN["rules"]]
 _SHAPES, _NUMBERED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("shapes", "numbered"))
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_LONGEST_NAME = 12

@@ -30,10 +30,7 @@ CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
 
 
 _UNCUED_PERSON_RULES = frozenset(("tagger", "tagger_and_name", "given_name", "given_name_alone"))
-
-
 _ORDER: Final = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
-
 
 _LIST = re.compile(
     r"[^\W\d_][\w'\u2019-]{1,24}(?:, ?[^\W\d_][\w'\u2019-]{1,24}){1,30}(?:,? (?:and|or|&) [^\W\d_][\w'\u2019-]{1,24})?"

@@ -96,12 +96,9 @@ def test_overlap_of_an_equal_and_an_unrelated_answer():
                 *("The fee is 5 euros.", "Bananas grow quickly.", "Bananas: the fee is 5 euros.", "Yes."),
                 "The fee is 5 euros. I found nothing about the other part of your question.",
             ],
-            "reference_answer": [
-                *["The fee is 5 euros."] * 2,
-                "The fee is 5 euros, due in June.",
-                "It is.",
-                "Five euros.",
-            ],
+            "reference_answer": ["The fee is 5 euros."] * 2
+            + ["The fee is 5 euros, due in June.", "It is."]
+            + ["Five euros."],
         }
     )
     same, other, partial, wordless, declines = overlap_answers(batch).to_pylist()
