@@ -90,7 +90,7 @@ NUMBERS_OF_FILES = {
     "whole_number": ({"38"}, "digits of the largest decimal"),
     "int_target_evaluations": ({"7"}, "characters of a year and month"),
     "review_number": ({"4294967296"}, "a hash as a share of 2^32"),
-    "bucket_characters": ({"5000", "100000000"}, "characters that are gathered at once, and few of them in tests"),
+    "bucket_characters": ({"5000", "50000000", "2", "1024"}, "characters gathered at once by GiB, and few in tests"),
     "bounded_log_odds": ({"8"}, "the log odds beyond which labels taught nothing"),
     "revision_of": ({"2", "3", "11"}, "revisions of rules"),
     "without_noise": ({"5"}, "decimals that do not depend on the batch"),

@@ -26,6 +26,7 @@ from hcat.engine.devices import (
     choose_device,
     choose_dtype,
     hash_model,
+    multiplies_bfloat16,
 )
 from hcat.engine.keys import hash_file, hash_folder, hash_text
 from hcat.engine.saying import say
@@ -129,9 +130,13 @@ def resolve_encoder(name: str, device: str = "auto", dtype: str = "auto") -> Mod
 
 
 def resolve_classifier(name: str, device: str = "auto", dtype: str = "auto") -> ModelIdentity:
-    """Return the identity of the configured entailment classifier without loading it."""
+    """Return the identity of the configured entailment classifier without loading it.
+
+    The accurate one takes bfloat16 from a processor that multiplies it, unless the device is named.
+    """
+    is_fast = (device, dtype) == ("auto", "auto") and name in (CASCADE, cascade.SECOND) and multiplies_bfloat16()
     device = choose_device(device)
-    dtype = choose_dtype(dtype, device)
+    dtype = "bfloat16" if is_fast else choose_dtype(dtype, device)
     files: tuple[str, ...] = ()
     if name in SHIPPED:
         shipped = SHIPPED[name]
@@ -143,7 +148,7 @@ def resolve_classifier(name: str, device: str = "auto", dtype: str = "auto") -> 
         named = (shipped.name, str(card["revision"]), both, name)
         files = (shipped.base_files, hash_folder(shipped.folder), f"stated {cascade.STATED_LOGIT}")
     elif name == CASCADE:
-        first, second = (resolve_classifier(part, device, dtype) for part in (cascade.FIRST, cascade.SECOND))
+        first, second = resolve_classifier(cascade.FIRST, device), resolve_classifier(cascade.SECOND, device, dtype)
         both = hash_text(first.sha256, second.sha256, cascade.RULE)
         named = (CASCADE_NAME, f"{first.revision}.{second.revision}.{cascade.RULE}", both, name)
         files = (first.key, second.key)
@@ -156,8 +161,8 @@ def resolve_classifier(name: str, device: str = "auto", dtype: str = "auto") -> 
 
 @cache
 def resolve_part(identity: ModelIdentity, part: str) -> ModelIdentity:
-    """Return the identity of one classifier of a cascade, on its device and in its number format."""
-    return resolve_classifier(part, identity.device, identity.dtype)
+    """Return the identity of one classifier of a cascade, on its device; the number format is that of the second."""
+    return resolve_classifier(part, identity.device, identity.dtype if part == cascade.SECOND else "auto")
 
 
 def resolve_text_classifier(

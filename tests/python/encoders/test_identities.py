@@ -16,6 +16,7 @@ from hcat.encoders.identities import (
     describe_models,
     resolve_classifier,
     resolve_encoder,
+    resolve_part,
     resolve_text_classifier,
 )
 from hcat.engine.devices import MINILM, PACKAGED_SHA256, ModelError
@@ -153,6 +154,18 @@ def test_every_file_of_a_local_folder_is_part_of_the_key(tmp_path, file: str) ->
     second = resolve_encoder(str(tmp_path), "cpu")
     assert second.key != first.key
     assert second.sha256 != first.sha256
+
+
+@pytest.mark.parametrize(
+    ("device", "is_able", "dtype"), [("auto", 1, "bfloat16"), ("auto", 0, "float32"), ("cpu", 1, "float32")]
+)
+def test_the_second_reader_alone_takes_bfloat16_where_it_is_fast(monkeypatch, device, is_able, dtype) -> None:
+    monkeypatch.setattr(identities, "multiplies_bfloat16", lambda: is_able)
+    monkeypatch.setattr(identities, "choose_device", {"auto": "cpu", "cpu": "cpu"}.get)
+    whole = resolve_classifier("cascade", device)
+    parts = [resolve_part.__wrapped__(whole, part) for part in ("compact", "accurate")]
+    assert [whole.dtype, *(part.dtype for part in parts)] == [dtype, "float32", dtype]
+    assert resolve_classifier("compact", device).dtype == "float32"
 
 
 def test_another_delta_is_refused(tmp_path, monkeypatch) -> None:
