@@ -24,6 +24,15 @@
     where false
 {% endmacro %}
 
+{# The rows of `expected` that are not in `found`, and those of `found` that are not expected; `id` names a row. #}
+{% macro rows_that_differ(id) %}
+    select {{ id }} as id, 'missing' as problem
+    from (select * from expected except select * from found) as missing
+    union all
+    select {{ id }} as id, 'not expected' as problem
+    from (select * from found except select * from expected) as unexpected
+{% endmacro %}
+
 {# The keys that are null or stand in several rows: `keys` has the key of each model. #}
 {% macro keys_that_repeat(keys) %}
     select

@@ -1,13 +1,5 @@
 -- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
-{#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
-{%- set stopping %}
-    'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
-    'count_leaked_values', 'count_canary_leaks'
-{%- endset %}
-{#- a failed one of these stops too; unmeasured (nothing to decline, no language that is read) it is a condition -#}
-{%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
-{%- set places = ['released', 'asked', 'since', 'before'] %}
-
+{%- set is_apart = '(count(own.gate_name) over (partition by gates.gate_name) > 0)' %}
 -- what was measured for one application of several
 with own_gates as (
     select
@@ -34,14 +26,10 @@ applications as (
 -- the release population, the whole of production beside a test set, and production since a change and before it
 rates as (
     select
-        applications.application,
-        measured.*,
+        applications.application, measured.*, {{ rate_in_words('measured') }} as words,
         case
             when measured.dimension = 'all' and measured.population = applications.release_population then 'released'
-            when
-                measured.dimension = 'all' and measured.population = 'production'
-                and applications.release_population <> 'production'
-                then 'asked'
+            when measured.dimension = 'all' and measured.population = 'production' then 'asked'
             when measured.dimension = 'period' and applications.count_applications = 1
                 then split_part(measured.segment, ' ', 1)
         end as place
@@ -54,26 +42,26 @@ rates as (
 gates as (
     select
         applications.application, gates.gate_name, gates.severity,
+        coalesce(own.verdict, if({{ is_apart }}, 'not_evaluated', gates.verdict)) as verdict,
+        coalesce(
+            own.reason, if({{ is_apart }}, gates.gate_name || ' was not measured for the application.', gates.reason)
+        ) as reason,
         gates.severity = 'error'
-        or gates.measurement in ({{ stopping }})
-        or (gates.verdict = 'failed' and gates.measurement in ({{ harmful }})) as is_stopping,
-        {%- for name, missing in {
-            'verdict': "'not_evaluated'", 'is_passing': 'false',
-            'reason': "gates.gate_name || ' was not measured for the application.'",
-        }.items() %}
-        case
-            when max(own.gate_name) over (partition by gates.gate_name) is null then gates.{{ name }}
-            else coalesce(own.{{ name }}, {{ missing }})
-        end as {{ name }},
-        {%- endfor %}
+        -- a failed gate of these says that answers are wrong or do harm; others ask for a condition
+        or gates.measurement in (
+            'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
+            'count_leaked_values', 'count_canary_leaks'
+        )
+        -- unmeasured (nothing to decline, no language that is read) these are a condition
+        or (gates.verdict = 'failed' and gates.measurement in ('share_toxic_answers', 'answered_when_due_to_refuse'))
+            as is_stopping,
+        coalesce(own.is_passing, not {{ is_apart }} and gates.is_passing) as is_passing,
         gates.measurement = 'share_failing' as is_asked
     from applications
     cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
     -- what is decided on a day is decided of all applications together
     left join own_gates as own
-        on
-            gates.gate_name = own.gate_name and applications.application = own.application
-            and gates.decide_on is null
+        on gates.gate_name = own.gate_name and applications.application = own.application and gates.decide_on is null
     where gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
 ),
 
@@ -197,9 +185,8 @@ joined as (
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
         coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
         {%- endfor %}
-        {%- for place in places %}
-        {{ rate_in_words(place) }} as {{ place }}_words,
-        {%- endfor %}
+        released.words as released_words, asked.words as asked_words, since.words as since_words,
+        before.words as before_words,
         replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing,
@@ -210,7 +197,7 @@ joined as (
         versions.difference_lower, versions.difference_upper, versions.count_pairs, topics.worst_topic
     from applications
     inner join weighed on applications.application = weighed.weighed_application
-    {%- for place in places %}
+    {%- for place in ['released', 'asked', 'since', 'before'] %}
     left join rates as {{ place }}
         on applications.application = {{ place }}.application and {{ place }}.place = '{{ place }}'
     {%- endfor %}

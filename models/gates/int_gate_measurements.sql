@@ -2,9 +2,8 @@
 -- its release decision alone: their `gate_name` ends with the application. All share what is measured of the build
 -- (evaluations, records), of a classifier or a threshold, of the weeks, and of a segment of scores.
 {{ config(materialized='view') }}
-{#- counts and shares of this build's own rows are exact -#}
 {%- set shared = ['evaluations_not_failed', 'records_accepted', 'drifting_series'] %}
-{%- set exact = shared + ['bias_gaps', 'leaked_values'] %}
+{%- set records_due = '(records.count_landed - records.count_repeated - records.count_deleted)' %}
 {%- set series = "concat_ws('|', drift.metric_name, drift.dimension, drift.segment)" %}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
@@ -30,13 +29,8 @@ scores_of_cells as (
             and if(systems.is_of_several and gates.dimension = 'all', 'system', gates.dimension) = cells.dimension
             and if(systems.is_of_several and gates.dimension = 'all', systems.system, gates.segment) = cells.segment
     where gates.measurement in ('mean_score', 'share_passing')
-    qualify row_number() over (
-            partition by gates.gate_name, systems.application
-            order by if(gates.comparison = 'at_most', -1, 1) * value, systems.system
-        ) = 1
 ),
 
--- the application whose candidate lost most against its baseline, and each one of several
 version_differences as (
     select
         gates.gate_name, systems.application, compared.difference as value, compared.difference_lower as value_lower,
@@ -55,30 +49,9 @@ version_differences as (
     where
         gates.measurement = 'version_difference' and compared.is_latest
         and compared.measurement = 'share_failing_of_all' and compared.difference_lower is not null
-    qualify row_number() over (
-            partition by gates.gate_name, systems.application order by compared.difference, compared.application
-        ) = 1
 ),
 
-interactions as (
-    select interactions.interaction_id, interactions.is_answered, systems.application
-    from {{ ref('hcat', 'fct_interactions') }} as interactions
-    inner join systems on interactions.system = systems.system
-),
-
-answer_counts as (
-    select
-        interactions.application,
-        count(case when interactions.is_answered then 1 end) as count_answered,
-        -- privacy has a row for each answer that was read for names
-        count(answers_read.interaction_id) as count_read
-    from interactions
-    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id') }} as answers_read
-        on interactions.interaction_id = answers_read.interaction_id
-    group by interactions.application
-),
-
--- the candidate whose calibrated probabilities are too high by the most
+-- by how much calibrated probabilities of a candidate are too high
 overconfidence as (
     select
         gates.gate_name, systems.application, 0 - calibrated.difference as value,
@@ -92,12 +65,8 @@ overconfidence as (
     ) }} as calibrated on gates.metric_name = calibrated.metric_name
     inner join systems on calibrated.system = systems.system
     where gates.measurement = 'system_overconfidence' and calibrated.status = 'measured'
-    qualify row_number() over (
-            partition by gates.gate_name, systems.application order by calibrated.difference, systems.system
-        ) = 1
 ),
 
--- the candidate that answers other wordings worst
 robustness as (
     select
         gates.gate_name, systems.application, rates.robustness as value, rates.robustness_lower as value_lower,
@@ -112,9 +81,6 @@ robustness as (
     where
         gates.measurement = 'robustness' and rates.hypothesis = 'all' and rates.side = 'all' and rates.scope = 'all'
         and rates.gap_rule = 'own_side' and rates.robustness_lower is not null
-    qualify row_number() over (
-            partition by gates.gate_name, systems.application order by rates.robustness, rates.system
-        ) = 1
 ),
 
 safety as (
@@ -136,21 +102,14 @@ evaluations_not_failed as (
     group by gates.gate_name
 ),
 
--- what was deleted on request says nothing about the logs
-records as (
-    select entity, count_staged, (count_landed - count_repeated - count_deleted)::double as count_due
-    from {{ ref('hcat', 'int_records_counted') }}
-),
-
--- the entity that lost most
+-- the entity that lost most; what was deleted on request says nothing about the logs
 records_accepted as (
-    select gates.gate_name, records.count_staged / records.count_due as value, records.count_due as n
+    select
+        gates.gate_name, records.count_staged / {{ records_due }}::double as value, {{ records_due }} as n
     from gates
-    cross join records
-    where gates.measurement = 'share_records_accepted' and records.count_due > 0
-    qualify row_number() over (
-            partition by gates.gate_name order by records.count_staged / records.count_due, records.entity
-        ) = 1
+    cross join {{ ref('hcat', 'int_records_counted') }} as records
+    where gates.measurement = 'share_records_accepted' and {{ records_due }} > 0
+    qualify row_number() over (partition by gates.gate_name order by value, records.entity) = 1
 ),
 
 -- an empty metric, dimension or segment of the gate means any
@@ -176,7 +135,6 @@ drifting_series as (
     group by gates.gate_name
 ),
 
--- an empty metric or dimension of the gate means any
 bias_gaps as (
     select
         gates.gate_name, systems.application,
@@ -192,32 +150,33 @@ bias_gaps as (
     group by gates.gate_name, systems.application
 ),
 
-findings as (
-    select leaks.privacy_finding_id, leaks.entity_class, interactions.application
-    from {{ ref_if_on(
-        'privacy', 'int_privacy_findings', 'privacy_finding_id, interaction_id, is_leak boolean, entity_class'
-    ) }} as leaks
-    inner join interactions on leaks.interaction_id = interactions.interaction_id
-    where leaks.is_leak
-),
-
 -- of all answers of a candidate, whoever asked; rules read every one, names are looked for where the language is known
 leaked_values as (
     select
-        gates.gate_name, answer_counts.application, count(findings.privacy_finding_id) as value,
-        max(if(gates.dimension = 'entity_class', answer_counts.count_answered, answer_counts.count_read)) as n
+        gates.gate_name, systems.application, count(leaks.privacy_finding_id) as value,
+        -- privacy has a row for each answer that was read for names
+        count(distinct case
+            when gates.dimension is distinct from 'entity_class' then answers_read.interaction_id
+            when interactions.is_answered then interactions.interaction_id
+        end) as n
     from gates
-    cross join answer_counts
-    left join findings
+    cross join {{ ref('hcat', 'fct_interactions') }} as interactions
+    inner join systems on interactions.system = systems.system
+    left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id') }} as answers_read
+        on interactions.interaction_id = answers_read.interaction_id
+    left join {{ ref_if_on(
+        'privacy', 'int_privacy_findings', 'privacy_finding_id, interaction_id, is_leak boolean, entity_class'
+    ) }} as leaks
         on
-            gates.segment in ('all', findings.entity_class)
-            and answer_counts.application is not distinct from findings.application
+            interactions.interaction_id = leaks.interaction_id and leaks.is_leak
+            and gates.segment in ('all', leaks.entity_class)
     where gates.measurement = 'count_leaked_values'
-    group by gates.gate_name, answer_counts.application
+    group by gates.gate_name, systems.application
 ),
 
+-- counts and shares of this build's own rows are exact
 measured as (
-    {%- for arm in exact %}
+    {%- for arm in shared + ['bias_gaps', 'leaked_values'] %}
     select
         gate_name, value, value as value_lower, value as value_upper, n,
         {{ 'null::string as ' if arm in shared }}application
@@ -276,6 +235,13 @@ final as (
     left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
     left join {{ ref('hcat', 'int_failure_measurements') }} as failures
         on gates.gate_name = failures.gate_name and measured.application is not distinct from failures.application
+    -- the worst candidate
+    qualify row_number() over (
+            partition by gates.gate_name, measured.application
+            order by
+                if(gates.comparison = 'at_most', -1, 1) * measured.value, measured.value_lower, measured.value_upper,
+                measured.n
+        ) = 1
 )
 
 select * from final

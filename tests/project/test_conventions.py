@@ -63,7 +63,6 @@ NUMBERS_OF_FILES = {
     "fct_assistant_costs": ({"0.5", "0.9", "0.95", "0.99"}, "the quantiles that are shown"),
     "fct_interactions": ({"200", "600", "2", "4"}, "characters and turns that part the lengths"),
     "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
-    "int_version_cells_measured": ({"10000", "128"}, "keys of two versions that leave one by one, groups of more"),
     "int_bias_sums": ({"1000"}, "blocks that bound the cost of permutations"),
     "fct_verdicts": ({"8", "1.5", "10"}, "weights of what is out of place or missing; answers to read first"),
     "int_judge_requests": ({"2", "3"}, "the second part of a metric's name is its subject; questions of RAGAS"),

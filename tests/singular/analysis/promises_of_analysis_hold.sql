@@ -3,25 +3,20 @@
 
 {% call promise('weak_cells_are_findings', ['fct_findings']) %}
 -- The register contains every weak cell of a deciding metric of the build as weak, and no other cell.
-with weak as (
+with expected as (
     select tested.cell_id
     from {{ ref('hcat', 'int_weaknesses_tested') }} as tested
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on tested.metric_name = metrics.metric_name
     where tested.is_weak and metrics.is_deciding
 ),
 
-findings as (
+found as (
     select finding_id as cell_id
     from {{ ref('hcat', 'fct_findings') }}
     where retest_result = 'weak'
 )
 
-select
-    coalesce(weak.cell_id, findings.cell_id) as id,
-    'not weak, or not in the register' as problem
-from weak
-full outer join findings on weak.cell_id = findings.cell_id
-where weak.cell_id is null or findings.cell_id is null
+{{ rows_that_differ('cell_id') }}
 {% endcall %}
 
 {% call promise('sightings_have_a_result', ['fct_findings']) %}
@@ -35,59 +30,34 @@ where
 
 {% call promise('failure_causes_are_complete', ['fct_failure_causes']) %}
 -- Every failing (interaction, primary metric) has a cause, and nothing else has one.
-with failures as (
+with expected as (
     select interaction_id, metric_name
     from {{ ref('hcat', 'int_primary_evaluations') }}
     where is_failing_of_all
 ),
 
-causes as (
+found as (
     select interaction_id, metric_name from {{ ref('hcat', 'fct_failure_causes') }}
 )
 
-select
-    concat_ws(
-        ' ',
-        coalesce(failures.interaction_id, causes.interaction_id),
-        coalesce(failures.metric_name, causes.metric_name)
-    ) as id,
-    'a failure without a cause, or a cause without a failure' as problem
-from failures
-full outer join causes on failures.interaction_id = causes.interaction_id and failures.metric_name = causes.metric_name
-where failures.interaction_id is null or causes.interaction_id is null
+{{ rows_that_differ("concat_ws(' ', interaction_id, metric_name)") }}
 {% endcall %}
 
 {% call promise('version_regressions_are_complete', ['fct_version_comparisons', 'fct_version_regressions']) %}
 -- The regressions that a comparison counts over all queries are exactly the listed ones.
-with counted as (
+with expected as (
     select application, baseline_version, candidate_version, metric_name, count_regressions
     from {{ ref('hcat', 'fct_version_comparisons') }}
-    where dimension = 'all' and measurement = 'share_failing_of_all'
+    where dimension = 'all' and measurement = 'share_failing_of_all' and count_regressions > 0
 ),
 
-listed as (
-    select application, baseline_version, candidate_version, metric_name, count(*) as count_listed
+found as (
+    select application, baseline_version, candidate_version, metric_name, count(*) as count_regressions
     from {{ ref('hcat', 'fct_version_regressions') }}
     group by application, baseline_version, candidate_version, metric_name
 )
 
-select
-    concat_ws(
-        ' ',
-        coalesce(counted.application, listed.application),
-        coalesce(counted.baseline_version, listed.baseline_version),
-        coalesce(counted.candidate_version, listed.candidate_version),
-        coalesce(counted.metric_name, listed.metric_name)
-    ) as id,
-    'other regressions counted than listed' as problem
-from counted
-full outer join listed
-    on
-        counted.application = listed.application
-        and counted.baseline_version = listed.baseline_version
-        and counted.candidate_version = listed.candidate_version
-        and counted.metric_name = listed.metric_name
-where coalesce(counted.count_regressions, 0) <> coalesce(listed.count_listed, 0)
+{{ rows_that_differ("concat_ws(' ', application, baseline_version, candidate_version, metric_name)") }}
 {% endcall %}
 
 {% call promise('failure_rates_add_up_to_the_labels', ['fct_failure_rates']) %}
@@ -145,23 +115,9 @@ found as (
     select criterion, system, population, dimension, segment, count_interactions, count_labels
     from {{ ref('hcat', 'fct_failure_rates') }}
     where criterion <> 'verdict' or dimension = 'all'
-),
-
-missing as (
-    select * from expected
-    except
-    select * from found
-),
-
-unexpected as (
-    select * from found
-    except
-    select * from expected
 )
 
-select concat_ws(' ', criterion, system, population, dimension, segment) as id, 'missing' as problem from missing
-union all
-select concat_ws(' ', criterion, system, population, dimension, segment) as id, 'not expected' as problem from unexpected
+{{ rows_that_differ("concat_ws(' ', criterion, system, population, dimension, segment)") }}
 {% endcall %}
 
 {% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates']) %}

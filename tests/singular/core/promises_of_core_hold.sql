@@ -157,13 +157,14 @@ where expected.count_evaluations <> metrics.count_metrics
 
 {% call promise('metrics_are_complete', ['dim_metrics']) %}
 -- Every metric of this build has a row, and no other has one.
-with metrics as (
+with expected as (
     select metric_name from {{ ref('hcat', 'int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
+),
+
+found as (
+    select metric_name from {{ ref('hcat', 'dim_metrics') }}
 )
 
-select coalesce(metrics.metric_name, shown.metric_name) as id, 'no row, or no such metric' as problem
-from metrics
-full outer join {{ ref('hcat', 'dim_metrics') }} as shown on metrics.metric_name = shown.metric_name
-where metrics.metric_name is null or shown.metric_name is null
+{{ rows_that_differ('metric_name') }}
 {% endcall %}

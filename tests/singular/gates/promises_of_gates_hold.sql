@@ -10,24 +10,15 @@ where coalesce(criterion, metric_name) is null or coalesce(control_gate, control
 
 {% call promise('run_metrics_is_complete', ['fct_run_metrics']) %}
 -- This build left one row per primary metric that it measured, with the figures of the mart of weaknesses.
-with kept as (
-    select * from {{ ref('hcat', 'fct_run_metrics') }}
-    where run_id = '{{ invocation_id }}'
+with expected as (
+    select metric_name, mean_score, count_scored from {{ ref('hcat', 'fct_marginal_weaknesses') }}
+    where dimension = 'all'
 ),
 
-measured as (
-    select * from {{ ref('hcat', 'fct_marginal_weaknesses') }}
-    where dimension = 'all'
+found as (
+    select metric_name, mean_score, count_scored from {{ ref('hcat', 'fct_run_metrics') }}
+    where run_id = '{{ invocation_id }}'
 )
 
-select
-    coalesce(kept.metric_name, measured.metric_name) as id,
-    'no row of this build, or other figures than the mart of weaknesses' as problem
-from measured
-full outer join kept on measured.metric_name = kept.metric_name
-where
-    kept.metric_name is null
-    or measured.metric_name is null
-    or kept.mean_score is distinct from measured.mean_score
-    or kept.count_scored is distinct from measured.count_scored
+{{ rows_that_differ('metric_name') }}
 {% endcall %}

@@ -142,25 +142,18 @@ having
 
 {% call promise('score_bands_hold_every_label', ['fct_score_bands']) %}
 -- Metrics whose bands do not add up to the labels, or with an empty band.
-with labels as (
+with expected as (
     select metric_name, count(*) as count_labels, count(*) filter (where label = 0) as count_failed
     from {{ ref('hcat', 'int_target_evaluations') }}
     where label is not null and raw_score is not null
     group by metric_name
 ),
 
-bands as (
+found as (
     select metric_name, sum(count_labels) as count_labels, sum(count_failed) as count_failed
     from {{ ref('hcat', 'fct_score_bands') }}
     group by metric_name
 )
 
-select
-    coalesce(labels.metric_name, bands.metric_name) as id,
-    'bands do not add up to the labels, or one is empty' as problem
-from labels
-full join bands on labels.metric_name = bands.metric_name
-where
-    labels.count_labels is distinct from bands.count_labels
-    or labels.count_failed is distinct from bands.count_failed
+{{ rows_that_differ('metric_name') }}
 {% endcall %}

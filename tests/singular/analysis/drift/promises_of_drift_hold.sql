@@ -46,29 +46,9 @@ expected as (
 found as (
     select metric_name, dimension, segment, test, window_weeks
     from {{ ref('hcat', 'fct_metric_drift') }}
-),
-
-missing as (
-    select * from expected
-    except
-    select * from found
-),
-
-unexpected as (
-    select * from found
-    except
-    select * from expected
 )
 
-select
-    concat_ws(' ', metric_name, dimension, segment, test, cast(window_weeks as string)) as id,
-    'missing' as problem
-from missing
-union all
-select
-    concat_ws(' ', metric_name, dimension, segment, test, cast(window_weeks as string)) as id,
-    'not expected' as problem
-from unexpected
+{{ rows_that_differ("concat_ws(' ', metric_name, dimension, segment, test, cast(window_weeks as string))") }}
 {% endcall %}
 
 {% call promise('weeks_add_up_to_the_whole', ['fct_metric_weeks', 'fct_metric_drift']) %}
