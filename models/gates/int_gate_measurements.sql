@@ -142,14 +142,15 @@ records as (
     from {{ ref('hcat', 'int_records_counted') }}
 ),
 
--- the entity that lost most
+-- the entity that lost most, and the largest of several
 records_accepted as (
     select gates.gate_name, records.count_staged / records.count_due as value, records.count_due as n
     from gates
     cross join records
     where gates.measurement = 'share_records_accepted' and records.count_due > 0
     qualify row_number() over (
-            partition by gates.gate_name order by records.count_staged / records.count_due, records.entity
+            partition by gates.gate_name
+            order by records.count_staged / records.count_due, records.count_due desc, records.entity
         ) = 1
 ),
 
