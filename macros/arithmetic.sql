@@ -94,10 +94,21 @@
     ]) -}}
 {%- endmacro -%}
 
+{# A rate in percent, as text: short, and on the same side of 0 and 1 as the rate (as in hcat/monitoring/words.py). #}
+{% macro in_percent(rate) -%}
+    {%- set percent = '100 * (' ~ rate ~ ')' -%}
+    case
+        when round({{ percent }}, 4) in (0, 100) or round({{ percent }}) between 1 and 99
+            then round({{ percent }})::integer::string
+        when round({{ percent }}, 1) > 0 and round({{ percent }}, 1) < 100 then round({{ percent }}, 1)::string
+        else round({{ percent }}, 4)::string
+    end
+{%- endmacro %}
+
 {# A rate of fct_failure_rates in words, such as 30 % (25 to 37 %, n = 376): how many answers it counts; or null. #}
 {% macro rate_in_words(rates) -%}
-    round(100 * {{ rates }}.failure_rate)::integer || ' % (' || round(100 * {{ rates }}.failure_rate_lower)::integer
-        || ' to ' || round(100 * {{ rates }}.failure_rate_upper)::integer || ' %, n = '
+    {{ in_percent(rates ~ '.failure_rate') }} || ' % (' || {{ in_percent(rates ~ '.failure_rate_lower') }}
+        || ' to ' || {{ in_percent(rates ~ '.failure_rate_upper') }} || ' %, n = '
         || if({{ rates }}.count_judged < {{ rates }}.count_interactions, {{ rates }}.count_judged || ' judged of ', '')
         || {{ rates }}.count_interactions || ')'
 {%- endmacro %}

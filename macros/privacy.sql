@@ -1,10 +1,13 @@
-{# Replaces words, numbers and pairs like "Bern instead of Basel" by [masked] when a private value contains them. #}
+{#
+    Replaces words, numbers and pairs like "Bern instead of Basel" by [masked] when a private value contains them. A private
+    value inside a longer one, such as a name behind its title, is masked as in the sentence beside it.
+#}
 {% macro mask_words(words, private_values) -%}
     {%- set hidden = 'lower(' ~ array_join(array_map(private_values, 'each.value'), '\n') ~ ')' -%}
     {%- set first = "split_part(lower(each), ' instead of ', 1)" -%}
     {%- set second = "nullif(split_part(lower(each), ' instead of ', 2), '')" -%}
     {%- set masked = "case when contains(" ~ hidden ~ ", " ~ first ~ ") or contains(" ~ hidden ~ ", " ~ second ~ ")" -%}
-    {{ array_map(words, masked ~ " then '[masked]' else each end") }}
+    {{ array_map(words, masked ~ " then '[masked]' else " ~ mask_values('each', private_values) ~ " end") }}
 {%- endmacro %}
 
 {# A value of personal data in the form in which documents and other texts are compared; null where nothing is left. #}

@@ -134,9 +134,9 @@
             then 'Whether answers to ' || {{ asked_by('monitored_population') }}
             || ' got worse over the weeks was not tested (' || replace(status, '_', ' ') || '): ' || count_window
             || ' judged in the latest weeks, and ' || count_reference || ' before.'
-        else 'Since ' || window_start || ', ' || round(100 * (1 - value_window))::integer || ' % of '
+        else 'Since ' || window_start || ', ' || {{ in_percent('1 - value_window') }} || ' % of '
             || count_window || ' judged answers to ' || {{ asked_by('monitored_population') }} || ' fail; before, '
-            || round(100 * (1 - value_reference))::integer || ' % of ' || count_reference || '. The difference ('
+            || {{ in_percent('1 - value_reference') }} || ' % of ' || count_reference || '. The difference ('
             || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
             || ' points) raises no alarm, because an alarm takes ' || round(100 * limit_value * standard_error)::integer
             || ' points. What changed up to ' || reference_end || ' is part of the reference.'

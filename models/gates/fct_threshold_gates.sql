@@ -9,10 +9,11 @@
 {%- set is_remembered = is_incremental() and has_column(this, 'decide_on') %}
 {#- what a decision rests on stays with it -#}
 {%- set figures = {'threshold': 'double', 'measured_value': 'double', 'lower_bound': 'double', 'upper_bound': 'double',
-    'n': 'bigint'} %}
+    'n': 'bigint', 'minimum_n': 'bigint', 'burden': 'string', 'comparison': 'string', 'expectation_results': 'string'} %}
 {%- set kept = {} %}
 {%- for figure in figures %}
-{%- do kept.update({figure: 'if(judged.decided_at is null, measurements.' ~ figure ~ ', judged.' ~ figure ~ ')'}) %}
+{%- set source = 'validated.' if figure == 'expectation_results' else 'measurements.' %}
+{%- do kept.update({figure: 'if(judged.decided_at is null, ' ~ source ~ figure ~ ', judged.' ~ figure ~ ')'}) %}
 {%- endfor %}
 
 with measurements as (
@@ -89,7 +90,6 @@ select {{ columns_of_contract(dict({
     'run_id': "'" ~ invocation_id ~ "'",
     'verdict': 'judged.verdict',
     'reason': 'judged.reason',
-    'expectation_results': 'validated.expectation_results',
     'candidates': 'judged.candidates',
     'build_number': build_number(),
     'is_passing': 'judged.is_passing',

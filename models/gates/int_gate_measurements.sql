@@ -102,14 +102,14 @@ evaluations_not_failed as (
     group by gates.gate_name
 ),
 
--- the entity that lost most; what was deleted on request says nothing about the logs
+-- the entity that lost most, and the largest of several; what was deleted on request says nothing about the logs
 records_accepted as (
     select
         gates.gate_name, records.count_staged / {{ records_due }}::double as value, {{ records_due }} as n
     from gates
     cross join {{ ref('hcat', 'int_records_counted') }} as records
     where gates.measurement = 'share_records_accepted' and {{ records_due }} > 0
-    qualify row_number() over (partition by gates.gate_name order by value, records.entity) = 1
+    qualify row_number() over (partition by gates.gate_name order by value, n desc, records.entity) = 1
 ),
 
 -- an empty metric, dimension or segment of the gate means any

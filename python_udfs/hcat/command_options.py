@@ -83,4 +83,5 @@ def _find_place(given: Mapping[str, Any]) -> Place:
         place = find_place(project, given["target"], given["profiles_dir"])
     else:
         place = as_place(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
-    return replace(place, schema=given["schema"] or place.schema, project=project)
+    named = {"schema": given["schema"] or place.schema, "project": project, "profiles": given["profiles_dir"]}
+    return replace(place, **named)

@@ -228,8 +228,15 @@ def test_logs_and_marts_go_round(
     assert "0 new" in call("pull", settings)
     # a table that is gone is sent again, and so is one whose content is another
     stale = """update "Ma""rts".hcat_pushed set sha256 = 'x' where mart = 'fct_verdicts'"""
-    run_sql(server, 'drop table "Ma""rts".dim_runs', stale)
-    assert [line.split()[1] for line in call(*push).splitlines()[:-1]] == ["dim_runs:", "fct_verdicts:"]
+    # a mart that is not published any more leaves the server, and a table of somebody else does not
+    old = """insert into "Ma""rts".hcat_pushed values ('fct_old', 'x', 1, null), ('fct"; x', 'x', 1, null)"""
+    tables = [f'create table "Ma""rts".{name} as select 1 as secret' for name in ("fct_old", "theirs")]
+    run_sql(server, 'drop table "Ma""rts".dim_runs', stale, old, *tables)
+    said = [line.split()[:2] for line in call(*push).splitlines()[:-1]]
+    assert said == [["pushed", "dim_runs:"], ["pushed", "fct_verdicts:"], ["dropped", "fct_old:"]]
+    left = run_sql(server, "select tablename from pg_tables where tablename in ('fct_old', 'theirs')")
+    assert left == [{"tablename": "theirs"}]
+    assert run_sql(server, "select mart from \"Ma\"\"rts\".hcat_pushed where mart = 'fct_old'") == []
     assert run_sql(server, "select * from pg_tables where tablename like 'hcat!_staging%' escape '!'") == []
 
 

@@ -22,7 +22,9 @@ first_passes as (
         *,
         row_number() over (
             partition by interaction_id, rater, criterion
-            order by rating_pass asc, rated_at desc nulls last, guideline_version desc, record_id asc
+            order by
+                rating_pass asc, rated_at desc nulls last, {{ numbers_of_version('guideline_version') }} desc,
+                guideline_version desc, record_id asc
         ) as look,
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
         -- statistics need to know who rated, but not the name

@@ -18,7 +18,9 @@ latest as (
         min(kind_rank) over (partition by interaction_id, criterion) as best_kind_rank,
         row_number() over (
             partition by interaction_id, rater, criterion, look
-            order by rated_at desc nulls last, guideline_version desc, record_id asc
+            order by
+                rated_at desc nulls last, {{ numbers_of_version('guideline_version') }} desc, guideline_version desc,
+                record_id asc
         ) as recency
     from passes
     where look <= {{ counted_looks }}

@@ -45,6 +45,8 @@ class Place:
     published: Path | None = None
     #: its seeds, and its logs by a relative path, lie there; None = this folder
     project: Path | None = None
+    #: folder of profiles.yml, where one was named
+    profiles: Path | None = None
     #: false after builds on Apache Spark, which publish a copy
     is_local: bool = True
 

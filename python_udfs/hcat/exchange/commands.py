@@ -51,5 +51,5 @@ def push_marts(place: Place, settings: SettingsOption = None) -> None:
     exchange = read_part(settings or project / FILE_NAME, Exchange)
     if exchange.push is None:
         raise ValueError(f"{settings or FILE_NAME} has no push: name the schema that receives the marts")
-    target = find_target(exchange.connection, project, None)
+    target = find_target(exchange.connection, project, place.profiles)
     say_in_columns(list(push(target, exchange.push.into, place.folder / "published")))

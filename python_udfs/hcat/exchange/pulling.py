@@ -23,6 +23,8 @@ from hcat.exchange.settings import Stream
 from hcat.landing.raw_contract import ENTITIES, SPANS, canonical_columns
 from hcat.landing.shapes import list_names, suggest
 from hcat.privacy.masking import mask_text
+from hcat.privacy.spans import ENTITY_TYPES
+from hcat.privacy.tables import mask_json
 
 #: Folder of the digests. Its name is that of a note, so that no build reads it.
 _STATE: Final = ".pulled"
@@ -124,16 +126,28 @@ def _mask(rows: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return rows with masks over the personal data of some columns."""
     for place, field in enumerate(rows.schema):
         if field.name in names:
-            masked = pa.array(map(_mask_value, rows[place].to_pylist()), type=field.type)
-            rows = rows.set_column(place, field, masked)
+            kind = _find_text_type(field.type)
+            try:
+                texts = rows[place].cast(kind).to_pylist()
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                raise ValueError(f"mask: {field.name} holds {field.type}, and no text: cast or leave_out it") from None
+            rows = rows.set_column(place, field.with_type(kind), pa.array(map(_mask_value, texts), type=kind))
     return rows
 
 
+def _find_text_type(kind: pa.DataType) -> pa.DataType:
+    """Return a type for masked values: lists and structs of texts, since a mask fits into no number and no bytes."""
+    types = pa.types
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return pa.list_(_find_text_type(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_find_text_type(field.type)) for field in kind])
+    return kind if types.is_boolean(kind) or types.is_temporal(kind) or types.is_null(kind) else pa.string()
+
+
 def _mask_value(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_mask_value(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _mask_value(each) for key, each in value.items()}
+    if isinstance(value, list | dict):
+        return mask_json([value], ENTITY_TYPES)[0]
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,7 @@
-"""The published marts into a warehouse: new tables first, then all in their places at once, and only what changed."""
+"""The published marts into a warehouse: new tables first, then all in their places at once, and only what changed.
+
+A mart that is published no longer is dropped there, too: what a module or a deletion took away must not stay behind.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.engine.keys import hash_file
+from hcat.engine.publication import ALWAYS_PUBLISHED
 from hcat.engine.saying import Progress
 from hcat.exchange.connections import Warehouse, open_warehouse
 
@@ -29,6 +33,9 @@ def push(target: Warehouse, schema: str, published: Path) -> Iterator[tuple[str,
         there = warehouse.list_tables("tables", schema)
         known = _prepare(warehouse, schema, there)
         digests = {name: hash_file(path) for name, path in files.items()}
+        # without a passing build the folder holds the gates alone, and says nothing about other marts
+        is_whole = not files.keys() <= {*ALWAYS_PUBLISHED}
+        gone = sorted(name for name in known if is_whole and name not in files and _MART.fullmatch(name))
         due = [name for name in files if known.get(name) != digests[name] or name not in there[schema]]
         if foreign := [name for name in files if name in there[schema] and name not in known]:
             raise ValueError(f"{schema}.{foreign[0]} is there and not from hcat: name a schema of its own under push")
@@ -42,10 +49,15 @@ def push(target: Warehouse, schema: str, published: Path) -> Iterator[tuple[str,
             progress.advance(counts[name])
         for name in due:
             _exchange(warehouse, schema, name, digests[name], counts[name])
+        ledger = warehouse.quote(schema, LEDGER)
+        for name in gone:
+            drop = f"drop table if exists {warehouse.quote(schema, name)}"
+            warehouse.execute(drop, f"delete from {ledger} where mart = '{name}'")
         if target.kind == "postgresql":
             warehouse.connection.commit()
         progress.finish()
     yield from (("pushed", f"{name}: {count:,} rows") for name, count in counts.items())
+    yield from (("dropped", f"{name}: it is not published any more") for name in gone)
     yield "schema", f"{schema} of {target.shown}: {len(files) - len(due)} marts are as before"
 
 

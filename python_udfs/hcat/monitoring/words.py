@@ -1,6 +1,7 @@
 """What a gate measured, in words: gates, alerts and pages say it alike."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,13 +25,30 @@ MEASURED: Final[Mapping[str, _Said]] = {
 #: Words that stand before the name of the metric.
 _METRIC: Final = {"mean_score": " of", "system_overconfidence": " of", "false_accepts_above_appetite": " of"}
 _POPULATIONS: Final = {"production": " to users", "test_set": " to the test set", "variant": " to changed questions"}
-#: Shares below it are rounding errors of 0.
+#: Shares this close to 0 or 1 differ from it by rounding errors.
 _NEGLIGIBLE: Final = 1e-12
+#: What the reason of a gate with a day of decision begins with.
+_DAY: Final = re.compile(r"Decided on [\d-]+: |Not decided before [\d-]+; today: ")
 _LIMITS: Final = {"at_least": "at least {} is asked", "at_most": "the limit is {}"}
 
 
 def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str]) -> str:
     """Return what a gate measured, of what, and its limit: a sentence without its end; ``show`` cleans every name."""
+    return "{}{}; {}".format(*_describe(row, show))
+
+
+def repeat_reason(reason: str, row: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    """Return the reason of a gate with the names in ``row`` for its own: it also says who rated, and why no more."""
+    sentence, found, limited = _describe(row, show)
+    said, _, explanation = reason.rpartition(f"; {limited}")
+    day = _DAY.match(said)
+    if said.endswith(")"):
+        found = said[said.rindex(" (") :]
+    return f"{day[0] if day else ''}{sentence}{found}; {limited}{explanation if said else '.'}"
+
+
+def _describe(row: Mapping[str, Any], show: Callable[[Any], str]) -> tuple[str, str, str]:
+    """Return what was measured, its interval with n and who rated, and the limit."""
     value, lower, upper, n, limit = (
         math.nan if row[name] is None else float(row[name])
         for name in ("measured_value", "lower_bound", "upper_bound", "n", "threshold")
@@ -75,7 +93,7 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str]) -> str
         limited = "none is allowed"
     if measurement == "version_difference" and limit < 0:
         limited = f"a loss of {_show_number(-limit, said.unit)} is allowed"
-    return f"{sentence[0].upper()}{sentence[1:]}{shown}; {limited}"
+    return f"{sentence[0].upper()}{sentence[1:]}", shown, limited
 
 
 def _say_counted(row: Mapping[str, Any], counted: str, n: int) -> str:
@@ -101,15 +119,19 @@ def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:
         return "unknown"
     if math.isinf(value):
         return "no bound"
-    if unit and abs(value) < _NEGLIGIBLE:
-        value = 0.0
+    if unit and abs(value - round(value)) < _NEGLIGIBLE:
+        value = float(round(value))
     scale, ending = (100, f" {unit}") if unit else (1, "")
     digits = [".0f", ".1f", ".2g", ".4g", ".8g"] if unit else [".4g", ".8g"]
     if not unit and value.is_integer() and abs(value) < 2**53:
         return f"{int(value):,}"
     ends = [end for end in (limit, 0.0, 1.0) if not math.isnan(end)]
+    shown = scale * value
+    if any(step * shown % 2 == 1 for step in (2, 20)):
+        # a tie is rounded away from 0, as the sentences of release decisions do
+        shown = math.nextafter(shown, math.copysign(math.inf, shown))
     for form in digits:
-        text = f"{scale * value:{form}}"
+        text = f"{shown:{form}}"
         read = float(text) / scale
         if all((read < end, read > end) == (value < end, value > end) for end in ends):
             return f"{text}{ending}"

@@ -178,7 +178,16 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
     for record in records:
         if not isinstance(record, dict):
             raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
-    lines = sorted({line for record in records for line in _list_lines(record)})
+    masked = zip(mask_json(records, masked_types), records, strict=True)
+    shown = [None if each == record else json.dumps(each, ensure_ascii=False) for each, record in masked]
+    spans = pa.nulls(batch.num_rows, RECOGNISED_SCHEMA.field("spans").type)
+    columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string()), spans]
+    return pa.RecordBatch.from_arrays(columns, schema=RECOGNISED_SCHEMA)
+
+
+def mask_json(values: Sequence[Any], masked_types: Sequence[str]) -> list[Any]:
+    """Return values of JSON with their personal data masked; each is read behind the name of its field."""
+    lines = sorted({line for value in values for line in _list_lines(value)})
     hidden = frozenset(masked_types)
     read = find_spans(lines, is_tagged=False)
     found = {
@@ -186,11 +195,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
         for line, spans in zip(lines, read, strict=True)
         if (kept := [span for span in _read_line(line, spans) if span.entity_type in hidden])
     }
-    masked = [(_mask(record, "", found), record) for record in records]
-    shown = [None if each == record else json.dumps(each, ensure_ascii=False) for each, record in masked]
-    spans = pa.nulls(batch.num_rows, RECOGNISED_SCHEMA.field("spans").type)
-    columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string()), spans]
-    return pa.RecordBatch.from_arrays(columns, schema=RECOGNISED_SCHEMA)
+    return [_mask(value, "", found) for value in values]
 
 
 def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:

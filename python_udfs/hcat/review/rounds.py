@@ -1,5 +1,6 @@
 """A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,8 +60,9 @@ def read_round(opened: Warehouse, review_round: str | None) -> Round:
 
 
 def find_version(points: Sequence[Row]) -> str:
-    """Return the guideline version of a criterion: the latest of its scale points."""
-    return max(str(point["guideline_version"]) for point in points)
+    """Return the guideline version of a criterion: the latest of its scale points, where 1.10 comes behind 1.9."""
+    versions = (str(point["guideline_version"]) for point in points)
+    return max(versions, key=lambda version: ([*map(int, re.findall(r"[0-9]+", version))], version))
 
 
 def describe_needs(opened: Warehouse) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from hcat.monitoring.alerts.messages import MAXIMUM_SERIES
 
 def test_a_gate_says_its_sentence_or_what_it_measured_where_names_are_hidden(tmp_path: Path, server: Server) -> None:
     reason = "75 % of the answers pass <groundedness>; at least 80 % is asked."
-    gates = [gate(reason=reason), gate(gate_name="cards", dimension="topic", segment="cards", verdict="undecided")]
+    cards = {"gate_name": "cards", "dimension": "topic", "segment": "cards (new)", "verdict": "undecided"}
+    gates = [gate(reason=reason), gate(**cards)]
     publish(tmp_path, gates)
     send(tmp_path)
     assert [payload["text"].splitlines() for payload in server.received] == [
@@ -32,6 +33,15 @@ def test_a_gate_says_its_sentence_or_what_it_measured_where_names_are_hidden(tmp
     measured = "(70 to 80 %, n = 1,234 scored answers); at least 80 % is asked."
     assert shown[1] == f"75 % of the answers pass `groundedness` {measured}"
     assert shown[0].startswith("75 % of the answers where `topic` is `segment ")
+    # who rated and why nothing is decided are said too
+    found = " (7 to 8 %, n = 9 judged answers, people rated 5); at least 80 % is asked, which the interval contains; <note>."
+    day = "Not decided before 2999-01-01; today: "
+    publish(tmp_path, [gate(**cards, reason=f"{day}75 % of the answers where topic is cards (new) pass groundedness{found}")])
+    send(tmp_path, is_hiding_segments=True, record_path=tmp_path / "again.jsonl")
+    (said,) = [payload["text"].splitlines()[1] for payload in server.received[4:]]
+    opening, _, ending = said.partition("`segment ")
+    assert opening == f"{day}75 % of the answers where `topic` is "
+    assert ending[8:] == f"` pass `groundedness`{found}".replace("<", "&lt;").replace(">", "&gt;")
 
 
 def test_a_release_says_the_four_lines_of_the_first_page(tmp_path: Path, server: Server) -> None:

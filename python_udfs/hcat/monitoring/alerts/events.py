@@ -19,7 +19,7 @@ from hcat.engine.warehouse import (
 )
 from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, hide_segment, name_segments
 from hcat.monitoring.decisions import DECISION_CHARACTERS, order_lines, read_decisions
-from hcat.monitoring.words import describe_measured
+from hcat.monitoring.words import repeat_reason
 
 #: What an event is about: the last build, a release, a gate, a drifting series or a confirmed finding.
 KINDS: Final = ("build", "decision", "gate", "drift", "finding")
@@ -210,7 +210,7 @@ def _gate_event(row: Row, is_hiding_segments: bool) -> Event:
         # the sentence of the gate names segments
         is_named = row["segment"] not in (None, "all") and row["dimension"] != "population"
         shown = row | ({"segment": hide_segment(row["segment"])} if is_named else {})
-        said = f"{describe_measured(shown, as_code)}."
+        said = repeat_reason(said, shown, as_code)
     return Event(
         kind="gate",
         key=key,
