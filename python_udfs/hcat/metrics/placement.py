@@ -335,7 +335,7 @@ def _is_rival(item: _Item, other: _Item, said: _Said, places: Places, are_both_f
     if not said.keys.isdisjoint(other.keys):
         return False
     if item.group == _NUMBER:
-        return True
+        return item.surface.lower() != other.surface.lower()
     if are_both_fields or not places.columns.isdisjoint(other.keys):
         return False
     if other.parts and said.parts.issuperset(other.parts):

@@ -178,7 +178,7 @@ def _contradicts(sentence: str, flag: Flag, records: Records) -> bool:
     if not is_own and not _is_about(folded, flag, records):
         return False
     if value == "unknown":
-        return _UNSAID.search(folded) is None
+        return _UNSAID.search(folded) is None and not records.words.issuperset(map(stem_word, flag.words))
     said = {"no" if _is_denied(folded, start, end) else "yes" for start, end in mentions}
     return value not in said
 
@@ -280,15 +280,10 @@ def _read_clock(text: str) -> int | None:
 
 
 def _read_days(match: re.Match[str]) -> set[int]:
-    if match["every"]:
-        return set(range(7))
-    if match["work"]:
-        return set(range(5))
-    if match["end"]:
-        return {5, 6}
-    if match["one"]:
-        return {_day_index(match["one"])}
-    first, last = _day_index(match["first"]), _day_index(match["last"])
+    for name, days in (("every", range(7)), ("work", range(5)), ("end", range(5, 7))):
+        if match[name]:
+            return set(days)
+    first, last = (_day_index(match["one"] or match[name]) for name in ("first", "last"))
     return {(first + step) % 7 for step in range((last - first) % 7 + 1)}
 
 
