@@ -16,18 +16,10 @@ evaluations as (
 
 turns as (
     select
-        interactions.conversation_key,
-        interactions.conversation_id,
-        interactions.interaction_id,
-        interactions.cluster_id,
-        interactions.system,
-        interactions.answer_run_id,
-        interactions.turn_index,
-        interactions.count_turns,
-        interactions.asked_at,
-        verdicts.is_failing,
-        verdicts.failed_criterion,
-        evaluations.groundedness,
+        interactions.conversation_key, interactions.conversation_id, interactions.interaction_id,
+        interactions.cluster_id, interactions.system, interactions.answer_run_id, interactions.turn_index,
+        interactions.count_turns, interactions.asked_at,
+        verdicts.is_failing, verdicts.failed_criterion, evaluations.groundedness,
         row_number() over (
             partition by interactions.conversation_key
             order by
@@ -47,9 +39,7 @@ turns as (
 
 sentences as (
     select
-        turns.conversation_key,
-        turns.turn_index,
-        turns.is_failing,
+        turns.conversation_key, turns.turn_index, turns.is_failing,
         -- the words of a sentence, whatever its case and its marks
         {{ replace_pattern('lower(sentence_evidence.sentence_text)', '[^\\p{L}\\p{N}]+', ' ') }} as sentence,
         coalesce(sentence_evidence.is_flagged, false)

@@ -156,15 +156,11 @@ planned as (
                 then least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
             else 0
         end as round_probability,
-        case
-            when ambiguities.is_asked
-                then least(1, {{ release_sample }}::double / count(*) over (
-                    partition by ambiguities.application, ambiguities.is_asked
-                ))
-            else 0
-        end as release_probability
+        case when ambiguities.is_asked then least(1, {{ release_sample }}::double / count(*) over askers) else 0 end
+            as release_probability
     from ambiguities
     cross join solved
+    window askers as (partition by ambiguities.application, ambiguities.is_asked)
 ),
 
 numbered as (

@@ -13,18 +13,16 @@ origins as (
     qualify rank() over (partition by application, population order by version_role <> 'candidate') = 1
 ),
 
-pairs as (
-    select * from {{ seed('analysis_dimension_pairs') }}
-    where third_dimension is null
-),
-
 placed as (
     select
         cells.interaction_id,
         concat_ws(' x ', cells.first_dimension, cells.second_dimension) as dimension,
         concat_ws(' x ', cells.first_segment, cells.second_segment) as segment
     from {{ ref('hcat', 'int_interaction_cells') }} as cells
-    left join pairs on cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
+    left join {{ seed('analysis_dimension_pairs') }} as pairs
+        on
+            cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
+            and pairs.third_dimension is null
     where
         cells.first_dimension in ({{ listed }})
         and (cells.second_dimension is null or (pairs.second_dimension in ({{ listed }})))
