@@ -31,12 +31,14 @@ scores_of_cells as (
     where gates.measurement in ('mean_score', 'share_passing')
 ),
 
+-- a candidate without a comparison has a row without a value
 version_differences as (
     select
         gates.gate_name, systems.application, compared.difference as value, compared.difference_lower as value_lower,
         compared.difference_upper as value_upper, compared.count_pairs as n
     from gates
-    inner join {{ ref_if_on(
+    cross join systems
+    left join {{ ref_if_on(
         'versions', 'int_version_cells_shown',
         'application, metric_name, dimension, segment, measurement, is_latest boolean, difference double,'
         ~ ' difference_lower double, difference_upper double, count_pairs bigint'
@@ -45,10 +47,10 @@ version_differences as (
             gates.metric_name = compared.metric_name
             and gates.dimension = compared.dimension
             and gates.segment = compared.segment
-    inner join systems on compared.application = systems.candidate_application
-    where
-        gates.measurement = 'version_difference' and compared.is_latest
-        and compared.measurement = 'share_failing_of_all' and compared.difference_lower is not null
+            and systems.candidate_application = compared.application
+            and compared.is_latest and compared.measurement = 'share_failing_of_all'
+            and compared.difference_lower is not null
+    where gates.measurement = 'version_difference'
 ),
 
 -- by how much calibrated probabilities of a candidate are too high
@@ -235,12 +237,12 @@ final as (
     left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
     left join {{ ref('hcat', 'int_failure_measurements') }} as failures
         on gates.gate_name = failures.gate_name and measured.application is not distinct from failures.application
-    -- the worst candidate
+    -- the worst candidate; nothing is shown of one without a value
     qualify row_number() over (
             partition by gates.gate_name, measured.application
             order by
-                if(gates.comparison = 'at_most', -1, 1) * measured.value, measured.value_lower, measured.value_upper,
-                measured.n
+                if(gates.comparison = 'at_most', -1, 1) * measured.value nulls first,
+                measured.value_lower, measured.value_upper, measured.n
         ) = 1
 )
 
