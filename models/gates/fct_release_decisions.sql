@@ -80,10 +80,12 @@ gates as (
         on
             gates.gate_name = own.gate_name and applications.application = own.application
             and gates.decide_on is null
-    where gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
+    where
+        gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
+        -- a build without gates leaves those of an earlier one the newest
+        and gates.gate_name in (select in_force.gate_name from {{ ref('hcat', 'int_gates_in_force') }} as in_force)
 ),
 
--- a gate that an earlier build had is in force no more
 weighed as (
     select
         applications.application as weighed_application,
@@ -98,10 +100,7 @@ weighed as (
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
         filter (where not is_stopping and not is_passing) as condition_reason
     from applications
-    left join gates
-        on
-            applications.application = gates.application
-            and gates.gate_name in (select in_force.gate_name from {{ ref('hcat', 'int_gates_in_force') }} as in_force)
+    left join gates on applications.application = gates.application
     group by applications.application
 ),
 

@@ -113,7 +113,7 @@ def estimate_failure_rates(
         :data:`INTERACTION_COLUMNS` of fct_verdicts, each interaction once; human_label is what raters say, all things
         considered.
     ratings : Table
-        :data:`LABEL_COLUMNS` of all labels, one row per interaction and criterion. Those of a criterion without a metric,
+        :data:`LABEL_COLUMNS` of all labels, one row per interaction and criterion. Those of a criterion without metric,
         as truthfulness, count in the verdict alone.
     evaluations : iterable of RecordBatch
         :data:`EVALUATION_COLUMNS`: raw_score (null = the metric gave none), label (1 = raters accept, null = none), and
