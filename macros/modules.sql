@@ -8,12 +8,12 @@
 {% endmacro %}
 
 {#
-    A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
+    A model or seed of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
     'interaction_id, threshold double'. A column without a type is a text.
 #}
 {% macro ref_if_on(module, model, columns) %}
     {% if is_on(module) %}
-        {{ return(ref('hcat', model)) }}
+        {{ return(seed(model)) }}
     {% endif %}
     {% set selected = [] %}
     {% for column in columns.split(',') %}

@@ -15,6 +15,14 @@
     if({{ population }} = 'test_set', 'the test set', 'users')
 {%- endmacro %}
 
+{# Why there is no rate. #}
+{% macro no_rate() -%}
+    coalesce(
+        'Too few answers have a verdict to state a rate: ' || nullif(count_judged, 0) || ' of ' || count_interactions || '.',
+        'No answer of the candidate has a verdict.'
+    )
+{%- endmacro %}
+
 {# The sentence of the gate that decides. #}
 {% macro release_reason() -%}
     case decision
@@ -22,12 +30,16 @@
         when 'not_decided'
             then case
                 when count_asked = 0 then 'No gate asks how many answers fail.'
-                else coalesce(open_reason, 'No answer of the candidate has a verdict.')
+                else coalesce(open_reason, {{ no_rate() }})
             end
         when 'go_with_conditions'
             then coalesce(
                 condition_reason,
-                if(count_labels > 0, 'No known rater', 'Nobody rated an answer') || ': scores decide.'
+                case
+                    when count_labels = 0 then 'Nobody rated an answer'
+                    when count_labels_by_people + count_labels_by_language_models = 0 then 'No known rater'
+                    else 'Known raters rated fewer than {{ var("hcat_minimum_segment_clusters") }} answers'
+                end || ': scores decide.'
             )
         else 'All ' || count_gates || ' gates pass' || if(count_complete > 0, '.', '; completeness was not judged.')
     end
@@ -39,19 +51,19 @@
         if(count_labels = 0, 'By rules and scores alone, ', '') || released_words || ' of the answers to '
         || {{ asked_by('release_population') }} || ' fail'
         || coalesce(', and ' || asked_words || ' of the answers to users', '') || '. ',
-        'Too few answers have a verdict to state a rate: ' || count_judged || ' of ' || count_interactions || '. ',
-        'No answer of the candidate has a verdict. '
+        {{ no_rate() }} || ' '
     )
     || case
         when count_labels = 0 then 'Nobody rated any of them, and no interval holds the errors of the scores.'
         when count_labels_by_people + count_labels_by_language_models = 0
             then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
-        when count_labels_by_people = 0
-            then 'No person rated any of them: a language model rated ' || count_labels_by_language_models || '.'
-        else 'People rated ' || count_labels_by_people || ' of them'
-            || if(
-                count_labels_by_language_models > 0,
-                ', and a language model rated ' || count_labels_by_language_models, ''
+        else coalesce('People rated ' || nullif(count_labels_by_people, 0) || ' of them', 'No person rated any of them')
+            || coalesce(
+                if(count_labels_by_people = 0, ': ', ', and ') || 'a language model rated '
+                || nullif(count_labels_by_language_models, 0), ''
+            ) || coalesce(
+                ', and raters of unknown kind rated '
+                || nullif(count_labels - count_labels_by_people - count_labels_by_language_models, 0), ''
             ) || '.'
     end
     {%- set unseen = {
@@ -73,6 +85,8 @@
     {%- else %}
     || coalesce(' Nobody looked for harm in ' || nullif(count_unread, 0) || ' of them.', '')
     {%- endfor %}
+    || coalesce(' Answers that name no version, and are not judged here: ' || nullif(count_unnamed, 0) || '.', '')
+    || if(count_dated > 0 and count_dated < count_versions, ' Not all versions have times: names tell the newest.', '')
     || coalesce(
         ' Answers that decline, where nobody said whether they should: ' || nullif(count_all_declined, 0) || '.', ''
     )
@@ -82,9 +96,10 @@
 {% macro what_changed() -%}
     case
         when changed_on is not null
-            then 'Since ' || changed_on || ', ' || since_words || ' of the answers to '
-            || {{ asked_by('monitored_population') }} || ' fail'
-            || coalesce('; before, ' || before_words, '') || '.'
+            then 'Since ' || changed_on || ', ' || coalesce(
+                since_words || ' of the answers to ' || {{ asked_by('monitored_population') }} || ' fail',
+                'too few answers of the candidate have a verdict to state a rate'
+            ) || coalesce('; before, ' || before_words, '') || '.'
         when count_pairs > 0 and difference_lower is null
             then 'Too few queries have a verdict in both versions to compare them: ' || count_pairs || '.'
         when count_pairs > 0

@@ -13,21 +13,24 @@ with names as (
     {%- endfor %}
 ),
 
-labels as (
-    select
-        ratings.interaction_id, names.criterion, min(ratings.label) as label,
-        min_by(
-            ratings.rater_kind,
-            {{ record({
-                'label': 'ratings.label', 'rank': rank_of_rater_kind('ratings.rater_kind'), 'kind': 'ratings.rater_kind'
-            }) }}
-        ) as rater_kind
+-- of several criteria that are one here, those that the first kind in hcat_label_kinds rated
+labels_of_criteria as (
+    select ratings.interaction_id, names.criterion, ratings.label, ratings.rater_kind
     from {{ ref_if_on(
         'calibration', 'int_ratings_adjudicated', 'interaction_id, criterion, label integer, rater_kind'
     ) }} as ratings
     inner join names on ratings.criterion = names.rated_as
     where ratings.label is not null
-    group by ratings.interaction_id, names.criterion
+    qualify rank() over (
+            partition by ratings.interaction_id, names.criterion
+            order by {{ rank_of_rater_kind('ratings.rater_kind') }}
+        ) = 1
+),
+
+labels as (
+    select interaction_id, criterion, min(label) as label, min(rater_kind) as rater_kind
+    from labels_of_criteria
+    group by interaction_id, criterion
 ),
 
 -- of several scorers of a criterion, one that may decide, and that was shown to find and to pass most
@@ -106,8 +109,8 @@ joined as (
         evaluations.is_failing,
         coalesce(evaluations.calibrated_probability, evaluations.raw_score) as score
     from crossed
-    -- where nobody declared what was due, raters of relevance say whether a refusal was right; who accepts an answer as
-    -- grounded has read it, and knows better than a score of toxicity
+    -- where nobody declared what was due, raters of relevance say whether a refusal was right; a person who accepts an
+    -- answer as grounded has read it, and knows better than a score of toxicity
     left join labels
         on
             crossed.interaction_id = labels.interaction_id
@@ -116,7 +119,7 @@ joined as (
                 when crossed.criterion = 'safe' then 'grounded'
                 else crossed.criterion
             end = labels.criterion
-            and (crossed.criterion <> 'safe' or labels.label = 1)
+            and (crossed.criterion <> 'safe' or (labels.label = 1 and labels.rater_kind = 'person'))
     left join harmful on crossed.interaction_id = harmful.interaction_id and crossed.criterion = harmful.criterion
     left join scorers on crossed.criterion = scorers.criterion
     left join evaluations

@@ -1,5 +1,6 @@
 -- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
 {%- set is_apart = '(count(own.gate_name) over (partition by gates.gate_name) > 0)' %}
+{%- set least_labels = var('hcat_minimum_segment_clusters') %}
 -- what was measured for one application of several
 with own_gates as (
     select
@@ -18,7 +19,12 @@ applications as (
         max(case when version_role = 'baseline' then {{ named('application_version') }} end) as baseline,
         max(case when is_in_release_population then population end) as release_population,
         max(case when is_in_monitored_population then population end) as monitored_population,
-        count(*) over () as count_applications
+        count(*) over () as count_applications,
+        -- answers that name no version beside versions with names, and versions of which nothing says when they were asked
+        count(case when application_version is null and version_role = 'other' then 1 end) as count_unnamed,
+        count(distinct case when population <> 'variant' then application_version end) as count_versions,
+        count(distinct case when population <> 'variant' and asked_at is not null then application_version end)
+            as count_dated
     from {{ ref('hcat', 'fct_interactions') }}
     group by {{ named('application') }}
 ),
@@ -62,13 +68,16 @@ gates as (
     -- what is decided on a day is decided of all applications together
     left join own_gates as own
         on gates.gate_name = own.gate_name and applications.application = own.application and gates.decide_on is null
-    where gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
+    where
+        gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
+        -- a build without gates leaves those of an earlier one the newest
+        and gates.gate_name in (select in_force.gate_name from {{ ref('hcat', 'int_gates_in_force') }} as in_force)
 ),
 
 weighed as (
     select
-        application as weighed_application,
-        count(*) as count_gates,
+        applications.application as weighed_application,
+        count(gate_name) as count_gates,
         count(case when not is_passing then 1 end) as count_not_passing,
         count(case when is_asked then 1 end) as count_asked,
         {%- for kind, failed in {'stopping': '=', 'open': '<>'}.items() %}
@@ -78,8 +87,9 @@ weighed as (
         {%- endfor %}
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
         filter (where not is_stopping and not is_passing) as condition_reason
-    from gates
-    group by application
+    from applications
+    left join gates on applications.application = gates.application
+    group by applications.application
 ),
 
 counted as (
@@ -216,8 +226,8 @@ decided as (
         case
             when stopping_reason is not null then 'do_not_release'
             when count_asked = 0 or open_reason is not null or failure_rate is null then 'not_decided'
-            -- scores that nobody held against a label release nothing without a word
-            when count_not_passing > 0 or count_labels_by_people + count_labels_by_language_models = 0
+            -- scores that too few labels were held against release nothing without a word
+            when count_not_passing > 0 or count_labels_by_people + count_labels_by_language_models < {{ least_labels }}
                 then 'go_with_conditions'
             else 'go'
         end as decision

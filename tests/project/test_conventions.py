@@ -13,6 +13,8 @@ import pytest
 import yaml
 from builds import REPOSITORY
 
+from hcat.engine.staging import describe_seed
+
 #: The rows of fct_threshold_gates, whose contract holds; it only stands between the gates and the published copy.
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
@@ -294,6 +296,17 @@ def test_metrics_that_ask_a_language_model_are_known_by_their_name() -> None:
     assert asking == {row["metric_name"] for row in rows if "_llm" in row["metric_name"]}
     assert asking == {row["metric_name"] for row in rows if row["family"] == "judged"}
     assert len(asking) > 10
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((REPOSITORY / "seeds").glob("*.csv")) + sorted((REPOSITORY / "decisions").glob("*.csv")),
+    ids=lambda path: path.stem,
+)
+def test_every_column_of_a_seed_has_a_type(path: Path) -> None:
+    """Without one, dbt takes a column without values for integers, which no text can be compared with."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        assert list(describe_seed(REPOSITORY, path.stem)["config"]["column_types"]) == next(csv.reader(lines))
 
 
 def test_dimensions_are_declared_and_read() -> None:

@@ -7,7 +7,10 @@ versions as (
     select
         {{ named('application') }} as application,
         application_version as version,
-        min(asked_at) as first_asked_at
+        -- where a version has no time, names order all of them (int_interaction_attributes)
+        case
+            when bool_and(min(asked_at) is not null) over (partition by {{ named('application') }}) then min(asked_at)
+        end as first_asked_at
     from interactions
     group by {{ named('application') }}, application_version
 ),
@@ -28,7 +31,7 @@ ordered as (
         version as candidate_version,
         lag(version) over (
             partition by application
-            order by first_asked_at asc nulls first, {{ numbers_of_version('version') }} asc, version asc
+            order by first_asked_at asc, {{ numbers_of_version('version') }} asc, version asc
         ) as baseline_version
     from versions
 ),

@@ -9,6 +9,7 @@
     'day': "'day_' || date_trunc('day', interactions.asked_at)::date::string"
 } %}
 {%- set tag = json_field('interactions.tags', "'" ~ name ~ "'") %}
+{%- set first_asked_at = "min(case when population <> 'variant' then asked_at end)" %}
 {%- set number = 'case when ' ~ tag ~ ' is not null then dense_rank() over (order by ' ~ tag ~ ') end' %}
 {%- set second_key = second_keys.get(name, "'tag_' || " ~ number) %}
 
@@ -61,12 +62,19 @@ documents_retrieved as (
     group by retrievals.interaction_id
 ),
 
--- Answers to variants of queries date no version.
+-- Answers to variants of queries date no version. Where a version has no time, names order all of them.
 versions as (
     select
         {{ named('application') }} as application,
         coalesce(application_version, '') as version,
-        min(case when population <> 'variant' then asked_at end) as first_asked_at,
+        -- unnamed answers, and a version that variants alone were asked, take no version its time
+        case
+            when bool_and(
+                coalesce(application_version, '') = '' or {{ first_asked_at }} is not null
+                or bool_and(population = 'variant')
+            ) over (partition by {{ named('application') }})
+                then {{ first_asked_at }}
+        end as first_asked_at,
         bool_or(population = 'test_set') as has_test_set,
         bool_or(population = 'production') as has_production
     from interactions
@@ -77,11 +85,12 @@ ordered as (
     select
         *,
         row_number() over newest_first as place,
-        lead(version) over newest_first as predecessor
+        nullif(lead(version) over newest_first, '') as predecessor
     from versions
     window newest_first as (
         partition by application
-        order by first_asked_at desc nulls last, {{ numbers_of_version('version') }} desc, version desc
+        -- who logged no version has none that could be released, unless nobody names any
+        order by version = '' asc, first_asked_at desc nulls last, {{ numbers_of_version('version') }} desc, version desc
     )
 ),
 

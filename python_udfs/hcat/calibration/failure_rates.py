@@ -54,7 +54,8 @@ _SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
 _LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
-#: What is read of int_target_evaluations and of fct_verdicts.
+#: What is read of int_ratings_adjudicated, of int_target_evaluations and of fct_verdicts.
+LABEL_COLUMNS: Final = ("interaction_id", *_LABEL_COLUMNS)
 EVALUATION_COLUMNS: Final = ("criterion", "metric_name", "interaction_id", "raw_score", "rater_kind", *_LABEL_COLUMNS)
 INTERACTION_COLUMNS: Final = (
     "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
@@ -97,6 +98,7 @@ class Rows(NamedTuple):
 
 def estimate_failure_rates(
     interactions: pa.Table,
+    ratings: pa.Table,
     evaluations: Iterable[pa.RecordBatch],
     segments: Iterable[pa.RecordBatch],
     *,
@@ -110,6 +112,9 @@ def estimate_failure_rates(
     interactions : Table
         :data:`INTERACTION_COLUMNS` of fct_verdicts, each interaction once; human_label is what raters say, all things
         considered.
+    ratings : Table
+        :data:`LABEL_COLUMNS` of all labels, one row per interaction and criterion. Those of a criterion without metric,
+        as truthfulness, count in the verdict alone.
     evaluations : iterable of RecordBatch
         :data:`EVALUATION_COLUMNS`: raw_score (null = the metric gave none), label (1 = raters accept, null = none), and
         what is known of the label. Ordered by criterion and metric_name, one row per metric and interaction. Read once.
@@ -129,7 +134,7 @@ def estimate_failure_rates(
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
     keys = FAILURE_RATE_SCHEMA.names[:5]
-    for criterion, found in _read_criteria(evaluations, known):
+    for criterion, found in _read_criteria(evaluations, ratings, known):
         reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
@@ -167,9 +172,12 @@ def _read_interactions(table: pa.Table) -> Interactions:
     )
 
 
-def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
+def _read_criteria(
+    evaluations: Iterable[pa.RecordBatch], ratings: pa.Table, known: Interactions
+) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
     everything = _Reader(known)
+    everything.add_labels(ratings)
     parts = (
         (criterion, batch.filter(pc.field("criterion") == criterion))
         for batch in evaluations
@@ -196,12 +204,17 @@ class _Reader:
         self.rater_kinds = np.zeros(count, dtype=np.int64)
         self.scores: dict[str, Floats] = {}
 
+    def add_labels(self, rows: pa.Table | pa.RecordBatch) -> Integers:
+        """Take the labels of rows, the least where there are several of an interaction; return its places."""
+        places = find_places(rows["interaction_id"], self.interactions.ids, "interaction_id of labels")
+        for name, column in self.numbers.items():
+            np.fmin.at(column, places, as_floats(rows[name]))
+        return places
+
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the rows of a batch; what a criterion says of an interaction is the same for all its metrics."""
-        places = find_places(batch["interaction_id"], self.interactions.ids, "interaction_id of evaluations")
+        places = self.add_labels(batch)
         self.is_read[places] = True
-        for name, column in self.numbers.items():
-            column[places] = np.fmin(column[places], as_floats(batch[name]))
         self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
         metrics = batch["metric_name"].dictionary_encode()
         indices, scores = metrics.indices.to_numpy(zero_copy_only=False), as_floats(batch["raw_score"])

@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
+    LABEL_COLUMNS,
     PENALTY,
     estimate_failure_rates,
     fit_ridge,
@@ -106,8 +107,13 @@ def estimate(rows: list[Row], batch_rows: int = 1000, criterion: str | None = No
     order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
     verdicts = {row["interaction_id"]: make_verdict(row) for row in rows}
     ids = sorted(verdicts, key=lambda name: name[::-1])
+    labels = pa.Table.from_pylist([row for row in rows if row["label"] is not None], schema=EVALUATIONS)
+    # labels of a criterion without a metric stand beside no score
+    nothing = dict.fromkeys(("label", "rater_kind", "inclusion_probability", "rater_code", "count_raters"))
+    rows = [row | nothing if row.get("is_without_metric") else row for row in rows]
     table = estimate_failure_rates(
         pa.Table.from_pylist([verdicts[name] for name in ids], schema=VERDICTS),
+        labels.select(LABEL_COLUMNS),
         cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
         cut(segments.take(order), batch_rows),
         confidence=0.95,
@@ -284,6 +290,12 @@ def test_the_verdict_has_a_rate_of_its_own_in_each_population() -> None:
     # without an answer none can be judged by a criterion
     asked = [row for row in estimate(rows) if row["population"] == "production" and row["segment"] == "all"]
     assert [row["count_interactions"] for row in asked] == [6]
+
+
+def test_labels_of_a_criterion_without_metric_count_in_the_verdict() -> None:
+    rows = make_rows(200, 0.6, 12)
+    beside = [row | {"is_without_metric": number % 3 == 0} for number, row in enumerate(rows)]
+    assert estimate(beside, criterion="verdict") == estimate(rows, criterion="verdict")
 
 
 def test_every_cell_has_its_row_with_a_reason() -> None:
