@@ -113,15 +113,17 @@
     and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}
 
-{# Characters of passages that are gathered by interaction at once, as SQL. They bound the memory of DuckDB and move no row:
-   50 million for each GiB of its limit, and at least 100 million, which are some 50,000 interactions of five chunks. Each
-   bucket reads the tables of its model again. Tests meet many borders by HCAT_CUT_SMALLER. #}
+{# Characters of passages that are gathered by interaction at once, as SQL. They bound the memory of DuckDB and move no
+   row: 50 million for each GiB of its limit, and at least 100 million, which are some 50,000 interactions of five chunks.
+   Each bucket reads the tables of its model again. Tests meet many borders by HCAT_CUT_SMALLER. #}
 {% macro bucket_characters() -%}
     {%- if env_var('HCAT_CUT_SMALLER', '') == 'buckets' -%}
         5000
     {%- else -%}
         {%- set limit = "split_part(current_setting('memory_limit'), ' ', " -%}
-        (50000000 * greatest(2, {{ limit }}1)::double * case {{ limit }}2) when 'GiB' then 1 when 'TiB' then 1024 else 0 end))
+        (50000000 * greatest(
+            2, {{ limit }}1)::double * case {{ limit }}2) when 'GiB' then 1 when 'TiB' then 1024 else 0 end
+        ))
     {%- endif -%}
 {%- endmacro %}
 

@@ -111,7 +111,7 @@ records_accepted as (
     from gates
     cross join {{ ref('hcat', 'int_records_counted') }} as records
     where gates.measurement = 'share_records_accepted' and {{ records_due }} > 0
-    qualify row_number() over (partition by gates.gate_name order by value, n desc, records.entity) = 1
+    qualify row_number() over (partition by gates.gate_name order by value asc, n desc, records.entity asc) = 1
 ),
 
 -- an empty metric, dimension or segment of the gate means any

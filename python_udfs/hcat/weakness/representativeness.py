@@ -25,7 +25,7 @@ REPRESENTATIVENESS_SCHEMA: Final = schema(
 
 
 def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
-    """Return one row per (application, dimension, segment): both shares, their difference, and the verdict on the dimension.
+    """Return a row per (application, dimension, segment): both shares, their difference, the verdict on the dimension.
 
     Parameters
     ----------
