@@ -1,4 +1,4 @@
 select {{ columns_of_contract({
-    'representativeness_id': "md5(concat_ws('|', dimension, segment))",
+    'representativeness_id': "md5(concat_ws('|', application, dimension, segment))",
 }) }}
 from {{ ref('hcat', 'int_origins_compared') }}

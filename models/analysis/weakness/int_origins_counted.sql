@@ -3,15 +3,14 @@
 {#- the seed analysis_dimension_pairs gives their pairs -#}
 {%- set listed = "'topic', 'query_type', 'language', 'customer_group', 'asked_week'" %}
 
-with -- a variant was prepared too
+with -- the test set of the candidate, and what people asked it; until they do, what they asked the versions before it
 origins as (
-    select interaction_id, cluster_id, if(population = 'production', 'production', 'test_set') as origin
-    from {{ ref('hcat', 'int_interactions') }}
-),
-
-pairs as (
-    select * from {{ seed('analysis_dimension_pairs') }}
-    where third_dimension is null
+    select
+        interaction_id, cluster_id, {{ named('application') }} as application, population as origin,
+        sampling_weight as weight
+    from {{ ref('hcat', 'int_interaction_attributes') }}
+    where population = 'production' or (population = 'test_set' and version_role = 'candidate')
+    qualify rank() over (partition by application, population order by version_role <> 'candidate') = 1
 ),
 
 placed as (
@@ -20,64 +19,72 @@ placed as (
         concat_ws(' x ', cells.first_dimension, cells.second_dimension) as dimension,
         concat_ws(' x ', cells.first_segment, cells.second_segment) as segment
     from {{ ref('hcat', 'int_interaction_cells') }} as cells
-    left join pairs on cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
+    left join {{ seed('analysis_dimension_pairs') }} as pairs
+        on
+            cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
+            and pairs.third_dimension is null
     where
         cells.first_dimension in ({{ listed }})
         and (cells.second_dimension is null or (pairs.second_dimension in ({{ listed }})))
 ),
 
 by_cluster as (
-    select placed.dimension, placed.segment, origins.origin, origins.cluster_id, count(*) as count_interactions
+    select
+        origins.application, placed.dimension, placed.segment, origins.origin, origins.cluster_id,
+        count(*) as count_interactions, {{ exact_sum('origins.weight') }} as weight
     from placed
     inner join origins on placed.interaction_id = origins.interaction_id
-    group by placed.dimension, placed.segment, origins.origin, origins.cluster_id
+    group by origins.application, placed.dimension, placed.segment, origins.origin, origins.cluster_id
 ),
 
 clusters_of_dimensions as (
-    select dimension, origin, cluster_id, sum(count_interactions) as count_interactions
+    select application, dimension, origin, cluster_id, {{ exact_sum('weight') }} as weight
     from by_cluster
-    group by dimension, origin, cluster_id
+    group by application, dimension, origin, cluster_id
 ),
 
 -- siblings do not count as independent: Kish's effective number of interactions over clusters
 effective as (
     select
-        dimension, origin,
-        sum(count_interactions) as count_interactions,
+        application, dimension, origin,
+        {{ exact_sum('weight') }} as weight,
         count(*) as count_clusters,
-        sum(count_interactions) * sum(count_interactions)
-        / sum(count_interactions * count_interactions)::double as clusters_effective
+        power({{ exact_sum('weight') }}, 2) / ({{ exact_sum('weight * weight') }}) as clusters_effective
     from clusters_of_dimensions
-    group by dimension, origin
+    group by application, dimension, origin
 ),
 
 counted as (
     select
-        dimension, segment,
-        sum(case when origin = 'test_set' then count_interactions else 0 end) as count_test_set,
-        sum(case when origin = 'production' then count_interactions else 0 end) as count_production,
-        count(case when origin = 'test_set' then 1 end) as count_clusters_test_set,
-        count(case when origin = 'production' then 1 end) as count_clusters_production
+        application, dimension, segment,
+        {%- for origin in ['test_set', 'production'] %}
+        sum(case when origin = '{{ origin }}' then count_interactions else 0 end)::bigint as count_{{ origin }},
+        coalesce({{ exact_sum("case when origin = '" ~ origin ~ "' then weight end") }}, 0) as weight_{{ origin }},
+        count(case when origin = '{{ origin }}' then 1 end) as count_clusters_{{ origin }}{{ ',' if not loop.last }}
+        {%- endfor %}
     from by_cluster
-    group by dimension, segment
+    group by application, dimension, segment
 ),
 
 final as (
     select
-        counted.dimension, counted.segment,
-        counted.count_test_set::bigint as count_test_set,
-        counted.count_production::bigint as count_production,
+        counted.application, counted.dimension, counted.segment, counted.count_test_set, counted.count_production,
         counted.count_clusters_test_set, counted.count_clusters_production,
-        coalesce(test_sets.count_interactions, 0)::bigint as total_test_set,
-        coalesce(productions.count_interactions, 0)::bigint as total_production,
+        counted.weight_test_set / test_sets.weight as share_test_set,
+        counted.weight_production / productions.weight as share_production,
         coalesce(test_sets.count_clusters, 0) as total_clusters_test_set,
         coalesce(productions.count_clusters, 0) as total_clusters_production,
         test_sets.clusters_effective as effective_test_set,
         productions.clusters_effective as effective_production
     from counted
-    left join effective as test_sets on counted.dimension = test_sets.dimension and test_sets.origin = 'test_set'
+    left join effective as test_sets
+        on
+            counted.application = test_sets.application and counted.dimension = test_sets.dimension
+            and test_sets.origin = 'test_set'
     left join effective as productions
-        on counted.dimension = productions.dimension and productions.origin = 'production'
+        on
+            counted.application = productions.application and counted.dimension = productions.dimension
+            and productions.origin = 'production'
 )
 
 select * from final

@@ -160,6 +160,7 @@ order by entity, count(*) desc, reject_reason
 
 -- query: list_representativeness
 select
+    application,
     dimension,
     null as comparison,
     sum(count_test_set) as "count_test_set=n test set",
@@ -171,16 +172,16 @@ select
     any_value(status order by status = 'compared' desc) as _status,
     bool_and(is_representative) as _is_representative
 from fct_representativeness
-group by dimension
-order by dimension
+group by application, dimension
+order by application, dimension
 
 -- query: list_deviations
 -- Untested segments first, then the largest deviations from production.
-select dimension, segment, is_untested as "is_untested=Untested", share_test_set, count_test_set as "count_test_set=n",
+select application, dimension, segment, is_untested as "is_untested=Untested", share_test_set, count_test_set as "count_test_set=n",
     share_production, count_production as "count_production=n", difference, difference_lower, difference_upper
 from fct_representativeness
 where is_untested or difference_lower > 0 or difference_upper < 0
-order by is_untested desc, abs(difference) desc nulls last, dimension, segment
+order by is_untested desc, abs(difference) desc nulls last, application, dimension, segment
 
 -- query: sample_labelled
 -- A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.

@@ -14,7 +14,7 @@ from hcat.engine.columns import schema
 from hcat.statistics.intervals import normal_quantile, wilson_interval
 
 REPRESENTATIVENESS_SCHEMA: Final = schema(
-    "string: dimension segment status",
+    "string: application dimension segment status",
     "int64: count_test_set count_production count_clusters_test_set count_clusters_production",
     "float64: share_test_set share_production difference difference_lower difference_upper",
     "bool: is_untested",
@@ -25,15 +25,15 @@ REPRESENTATIVENESS_SCHEMA: Final = schema(
 
 
 def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
-    """Return one row per (dimension, segment): both shares, their difference, and the verdict on the dimension.
+    """Return one row per (application, dimension, segment): both shares, their difference, and the verdict on the dimension.
 
     Parameters
     ----------
     counts : Table
-        dimension, segment, count_test_set, count_production, count_clusters_test_set, count_clusters_production (which
-        are only passed on), and of the whole dimension total_test_set, total_production, total_clusters_test_set,
-        total_clusters_production, effective_test_set, effective_production (Kish over clusters; null without any).
-        Ordered by dimension; one row per pair.
+        application, dimension, segment, count_test_set, count_production, count_clusters_test_set,
+        count_clusters_production (which are only passed on), share_test_set, share_production (null without any), and
+        of the whole dimension total_clusters_test_set, total_clusters_production, effective_test_set,
+        effective_production (Kish over clusters; null without any). Ordered by application and dimension.
     confidence : float
         Of the intervals and of the verdicts, in (0, 1); the verdicts hold together over all compared dimensions
         (Bonferroni).
@@ -56,16 +56,17 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
     --------
     The test set holds 5 of 10 queries of a task that is 2 of 10 in production.
 
-    >>> total = dict(total_test_set=10, total_production=10, total_clusters_test_set=10, total_clusters_production=10)
-    >>> total |= dict(dimension="task", effective_test_set=10.0, effective_production=10.0)
-    >>> total |= dict(count_clusters_test_set=5, count_clusters_production=5)
-    >>> rows = [total | dict(segment="question", count_test_set=5, count_production=2)]
-    >>> rows += [total | dict(segment="summary", count_test_set=5, count_production=8)]
+    >>> total = dict(application="bot", dimension="task", total_clusters_test_set=10, total_clusters_production=10)
+    >>> total |= dict(effective_test_set=10.0, effective_production=10.0)
+    >>> total |= dict(count_clusters_test_set=5, count_clusters_production=5, count_test_set=5, share_test_set=0.5)
+    >>> rows = [total | dict(segment="question", count_production=2, share_production=0.2)]
+    >>> rows += [total | dict(segment="summary", count_production=8, share_production=0.8)]
     >>> found = compare_origins(pa.Table.from_pylist(rows), confidence=0.95, minimum_clusters=2).to_pylist()
     >>> [round(row["difference"], 3) for row in found], found[0]["is_representative"]
     ([0.3, -0.3], True)
     """
-    dimensions = {name: list(group) for name, group in groupby(counts.to_pylist(), key=lambda row: row["dimension"])}
+    grouped = groupby(counts.to_pylist(), key=lambda row: (row["application"], row["dimension"]))
+    dimensions = {key: list(group) for key, group in grouped}
     statuses = {name: _status(segments[0], minimum_clusters) for name, segments in dimensions.items()}
     count_compared = sum(status == "compared" for status in statuses.values())
     rows = [
@@ -77,9 +78,9 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
 
 
 def _status(row: Mapping[str, Any], minimum_clusters: int) -> str:
-    if row["total_production"] == 0:
+    if row["share_production"] is None:
         return "no_production"
-    if row["total_test_set"] == 0:
+    if row["share_test_set"] is None:
         return "no_test_set"
     least = min(row["total_clusters_test_set"], row["total_clusters_production"])
     return "compared" if least >= minimum_clusters else "too_few_clusters"
@@ -109,13 +110,8 @@ def _compare_dimension(
 
 
 def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float) -> dict[str, Any]:
-    shown = ("dimension", "segment", "count_test_set", "count_production", "count_clusters_test_set")
-    row = {name: segment[name] for name in (*shown, "count_clusters_production")} | {
-        "status": status,
-        "share_test_set": _share(segment["count_test_set"], segment["total_test_set"]),
-        "share_production": _share(segment["count_production"], segment["total_production"]),
-        "is_untested": segment["count_test_set"] == 0 and segment["count_production"] > 0,
-    }
+    row = {name: value for name, value in segment.items() if not name.startswith(("total", "effective"))}
+    row |= {"status": status, "is_untested": segment["count_test_set"] == 0 and segment["count_production"] > 0}
     if row["share_test_set"] is None or row["share_production"] is None:
         return row
     row["difference"] = row["share_test_set"] - row["share_production"]
@@ -128,7 +124,3 @@ def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float)
     lower = row["difference"] - ((p - p_lower) ** 2 + (q_upper - q) ** 2) ** 0.5
     upper = row["difference"] + ((p_upper - p) ** 2 + (q - q_lower) ** 2) ** 0.5
     return row | {"difference_lower": lower, "difference_upper": upper}
-
-
-def _share(count: int, total: int) -> float | None:
-    return count / total if total else None

@@ -12,28 +12,29 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from hcat.weakness.representativeness import REPRESENTATIVENESS_SCHEMA, compare_origins
 
 COUNTS = make_schema(
-    string="dimension segment",
+    string="application dimension segment",
     int64="count_test_set count_production count_clusters_test_set count_clusters_production"
-    " total_test_set total_production total_clusters_test_set total_clusters_production",
-    float64="effective_test_set effective_production",
+    " total_clusters_test_set total_clusters_production",
+    float64="share_test_set share_production effective_test_set effective_production",
 )
 
 
 def make_dimension(
-    test_set: list[int], production: list[int], name: str = "topic", siblings: int = 1
+    test_set: list[int], production: list[int], application: str = "bot", siblings: int = 1
 ) -> list[dict[str, Any]]:
     """Counts of the segments of a dimension; each cluster holds `siblings` interactions."""
     totals = sum(test_set), sum(production)
     return [
         {
-            "dimension": name,
+            "application": application,
+            "dimension": "topic",
             "segment": f"s{number}",
             "count_test_set": own,
             "count_production": other,
             "count_clusters_test_set": own // siblings,
             "count_clusters_production": other // siblings,
-            "total_test_set": totals[0],
-            "total_production": totals[1],
+            "share_test_set": own / totals[0] if totals[0] else None,
+            "share_production": other / totals[1] if totals[1] else None,
             "total_clusters_test_set": totals[0] // siblings,
             "total_clusters_production": totals[1] // siblings,
             "effective_test_set": totals[0] / siblings or None,
@@ -60,6 +61,11 @@ def test_the_statistic_is_pearsons_and_the_interval_newcombes() -> None:
     np.testing.assert_allclose(rows[0]["difference"], -0.15)
     interval = confint_proportions_2indep(30, 100, 90, 200, method="newcomb", compare="diff", alpha=0.05)
     np.testing.assert_allclose([rows[0]["difference_lower"], rows[0]["difference_upper"]], interval, rtol=1e-9)
+
+
+def test_an_application_is_compared_with_its_own_customers() -> None:
+    own, other = make_dimension([20, 20], [0, 0], "asked by nobody"), make_dimension([20, 20], [30, 30])
+    assert [row["status"] for row in compare(own + other)] == ["no_production"] * 2 + ["compared"] * 2
 
 
 def test_siblings_weigh_as_one_cluster() -> None:
