@@ -82,6 +82,13 @@ from {{ rows }}
     inner join applications on coalesce(applications.application, candidates.application) = candidates.application
 {%- endmacro %}
 
+{# The build that closed a finding last before a sighting of it: what returns after that is looked at anew. #}
+{% macro closed_before() -%}
+    max(case when retest_result = 'no_longer_weak' then build_number end) over (
+        partition by cell_id order by build_number
+    )
+{%- endmacro %}
+
 {# A number in [0, 1) for an interaction, used to draw a review round: a hash of purpose, seed, round and identifier. #}
 {% macro review_number(purpose, review_round) %}
     {{ number_of_hex(

@@ -1,5 +1,9 @@
-with sightings as (
-    select * from {{ ref('hcat', 'int_findings_seen') }}
+with seen as (
+    select *, {{ closed_before() }} as closed_before from {{ ref('hcat', 'int_findings_seen') }}
+),
+
+sightings as (
+    select *, concat_ws(' after ', cell_id, closed_before::string) as finding_key from seen
 ),
 
 weak as (
@@ -7,7 +11,8 @@ weak as (
         *,
         row_number() over (partition by cell_id order by build_number asc) as sighting,
         row_number() over (partition by cell_id order by build_number desc) as sighting_from_last,
-        count(*) over (partition by cell_id) as count_runs_seen
+        count(*) over (partition by cell_id) as count_runs_seen,
+        first_value(count_needed_to_confirm) over (partition by finding_key order by build_number) as count_needed
     from sightings
     where retest_result = 'weak'
 ),
@@ -100,7 +105,7 @@ ranked as (
                 described.cell_id asc
         ) as page_rank
     from described
-    left join {{ ref('hcat', 'int_findings_confirmed') }} as confirmed on described.cell_id = confirmed.cell_id
+    left join {{ ref('hcat', 'int_findings_confirmed') }} as confirmed on described.finding_key = confirmed.cell_id
     where
         described.status <> 'closed_by_data'
         and coalesce(described.leading_id, described.cell_id) = described.cell_id
@@ -151,7 +156,7 @@ final as (
         {%- for count in ['labels_inside', 'failed_labels_inside', 'labels_outside', 'failed_labels_outside'] %}
         coalesce(evidence.count_{{ count }}, 0)::bigint as count_{{ count }},
         {%- endfor %}
-        case when retests.cell_id is not null or ended.reason is null then first_seen.count_needed_to_confirm end
+        case when retests.cell_id is not null or ended.reason is null then described.count_needed end
             as count_needed_to_confirm,
         retests.count_interactions as count_new_interactions,
         retests.count_second_clusters, retests.count_new_second_clusters,
@@ -172,7 +177,7 @@ final as (
     left join ended on described.cell_id = ended.cell_id
     left join {{ ref('hcat', 'int_findings_evidence') }} as evidence on described.cell_id = evidence.cell_id
     left join ranked on described.cell_id = ranked.cell_id
-    left join {{ ref('hcat', 'int_findings_confirmed') }} as retests on described.cell_id = retests.cell_id
+    left join {{ ref('hcat', 'int_findings_confirmed') }} as retests on described.finding_key = retests.cell_id
     left join builds as confirming_builds
         on retests.is_confirmed and retests.build_number = confirming_builds.build_number
     left join builds as closing_builds on described.closed_build_number = closing_builds.build_number

@@ -22,22 +22,29 @@ segments as (
     select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
--- what was found before clusters were remembered has no new ones
+sightings as (
+    select *, {{ closed_before() }} as closed_before from {{ ref('hcat', 'int_findings_seen') }}
+),
+
+-- as it was found, or found again after it was closed; what was found before clusters were remembered has no new ones
 findings as (
     select
-        sightings.*,
+        sightings.*, concat_ws(' after ', sightings.cell_id, sightings.closed_before::string) as finding_key,
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
-    from {{ ref('hcat', 'int_findings_seen') }} as sightings
+    from sightings
     inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on sightings.metric_name = metrics.metric_name
     where
         sightings.retest_result = 'weak'
         and sightings.build_number >= (select min(clusters_seen.build_number) from clusters_seen)
-    qualify row_number() over (partition by sightings.cell_id order by sightings.build_number asc) = 1
+    qualify row_number() over (
+            partition by sightings.cell_id
+            order by coalesce(sightings.closed_before, -1) desc, sightings.build_number asc
+        ) = 1
 ),
 
 valued as (
     select
-        findings.cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
+        findings.finding_key as cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
         interactions.second_cluster_id, documents.jackknife_group as second_group,
         evaluations.whole_weight::double as weight, findings.build_number < clusters_seen.build_number as is_new,
         case

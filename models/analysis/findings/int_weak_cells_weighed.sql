@@ -7,7 +7,7 @@ with cells as (
 
 interactions as (
     select
-        interaction_id, asked_week,
+        interaction_id, {{ named('application') }} as application, asked_week,
         case when version_role = 'candidate' and population = 'production' then sampling_weight end as weight_customers,
         case when is_in_release_population then sampling_weight end as weight_release
     from {{ ref('hcat', 'fct_interactions') }}
@@ -16,22 +16,39 @@ interactions as (
 -- what was asked at unknown times counts as one week
 wholes as (
     select
+        application,
         sum(weight_release) as weight_release,
         sum(weight_customers) as weight_customers,
         greatest(1, count(distinct case when weight_customers > 0 then asked_week end)) as weeks_customers,
         greatest(1, count(distinct case when weight_release > 0 then asked_week end)) as weeks_release
     from interactions
+    group by application
 ),
 
 sizes as (
     select
-        cells.cell_id,
+        cells.cell_id, interactions.application,
         sum(interactions.weight_customers) as weight_customers,
         sum(interactions.weight_release) as weight_release
     from cells
     inner join {{ ref('hcat', 'int_interaction_cells') }} as members on cells.cell_key = members.cell_key
     inner join interactions on members.interaction_id = interactions.interaction_id
-    group by cells.cell_id
+    group by cells.cell_id, interactions.application
+),
+
+-- where customers ask an application, but nothing of the cell, it has its share of the release population
+weekly as (
+    select
+        sizes.cell_id,
+        sum(sizes.weight_customers) > 0 as is_asked,
+        sum(coalesce(
+            nullif(sizes.weight_customers, 0) / wholes.weeks_customers,
+            sizes.weight_release / wholes.weight_release * wholes.weight_customers / wholes.weeks_customers
+        )) as answers_to_customers,
+        sum(sizes.weight_release / wholes.weeks_release) as answers_released
+    from sizes
+    inner join wholes on sizes.application = wholes.application
+    group by sizes.cell_id
 ),
 
 -- low < medium < high; the verdict weighs every risk
@@ -50,20 +67,15 @@ counted as (
         cells.cell_id,
         case rated.rating when 3 then 'high' when 2 then 'medium' else 'low' end as risk_rating,
         case
-            when sizes.weight_customers > 0 then 'production'
-            when wholes.weight_customers > 0 then 'share_of_release_population'
+            when weekly.is_asked then 'production'
+            when weekly.answers_to_customers > 0 then 'share_of_release_population'
             else 'release_population'
         end as failed_answers_basis,
-        case when cells.measurement <> 'mean_score' then cells.difference end * case
-            when sizes.weight_customers > 0 then sizes.weight_customers / wholes.weeks_customers
-            when wholes.weight_customers > 0
-                then sizes.weight_release / wholes.weight_release * wholes.weight_customers / wholes.weeks_customers
-            else sizes.weight_release / wholes.weeks_release
-        end as failed_answers_a_week
+        case when cells.measurement <> 'mean_score' then cells.difference end
+        * coalesce(nullif(weekly.answers_to_customers, 0), weekly.answers_released) as failed_answers_a_week
     from cells
-    inner join sizes on cells.cell_id = sizes.cell_id
+    inner join weekly on cells.cell_id = weekly.cell_id
     inner join rated on cells.cell_id = rated.cell_id
-    cross join wholes
 ),
 
 final as (
