@@ -3,42 +3,23 @@ with interactions as (
     where conversation_key is not null
 ),
 
--- of conversations alone: most logs are single questions, and a list for each of them does not fit into memory
-evaluations as (
-    select
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        evaluations.is_failing,
-        evaluations.raw_score
-    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    where evaluations.is_failing is not null or evaluations.metric_name = 'groundedness'
+-- what nothing may decide has no verdict
+verdicts as (
+    select interaction_id, failed_criterion, verdict = 'failing' as is_failing from {{ ref('hcat', 'fct_verdicts') }}
+    where verdict in ('acceptable', 'failing')
 ),
 
-verdicts as (
-    select
-        interaction_id,
-        bool_or(is_failing) as is_failing,
-        {{ joined_text('case when is_failing then metric_name end', "', '", 'metric_name') }} as failing_metrics,
-        max(case when metric_name = 'groundedness' then raw_score end) as groundedness
-    from evaluations
-    group by interaction_id
+evaluations as (
+    select interaction_id, raw_score as groundedness from {{ ref('hcat', 'fct_evaluations') }}
+    where metric_name = 'groundedness'
 ),
 
 turns as (
     select
-        interactions.conversation_key,
-        interactions.conversation_id,
-        interactions.interaction_id,
-        interactions.cluster_id,
-        interactions.system,
-        interactions.answer_run_id,
-        interactions.turn_index,
-        interactions.count_turns,
-        interactions.asked_at,
-        verdicts.is_failing,
-        verdicts.failing_metrics,
-        verdicts.groundedness,
+        interactions.conversation_key, interactions.conversation_id, interactions.interaction_id,
+        interactions.cluster_id, interactions.system, interactions.answer_run_id, interactions.turn_index,
+        interactions.count_turns, interactions.asked_at,
+        verdicts.is_failing, verdicts.failed_criterion, evaluations.groundedness,
         row_number() over (
             partition by interactions.conversation_key
             order by
@@ -47,19 +28,18 @@ turns as (
         row_number() over (
             partition by interactions.conversation_key
             order by
-                {{ without_noise('verdicts.groundedness') }} nulls last,
+                {{ without_noise('evaluations.groundedness') }} nulls last,
                 interactions.turn_index,
                 interactions.interaction_id
         ) as weakness_place
     from interactions
     left join verdicts on interactions.interaction_id = verdicts.interaction_id
+    left join evaluations on interactions.interaction_id = evaluations.interaction_id
 ),
 
 sentences as (
     select
-        turns.conversation_key,
-        turns.turn_index,
-        turns.is_failing,
+        turns.conversation_key, turns.turn_index, turns.is_failing,
         -- the words of a sentence, whatever its case and its marks
         {{ replace_pattern('lower(sentence_evidence.sentence_text)', '[^\\p{L}\\p{N}]+', ' ') }} as sentence,
         coalesce(sentence_evidence.is_flagged, false)
@@ -101,7 +81,7 @@ summed as (
         min(system) as system,
         min(answer_run_id) as answer_run_id,
         max(case when failing_place = 1 and is_failing then interaction_id end) as first_failing_interaction_id,
-        max(case when failing_place = 1 and is_failing then failing_metrics end) as first_failing_metrics,
+        max(case when failing_place = 1 and is_failing then failed_criterion end) as first_failed_criterion,
         max(case when weakness_place = 1 and groundedness is not null then interaction_id end)
             as weakest_interaction_id,
         max(count_turns)::integer as count_turns,

@@ -77,11 +77,11 @@ sentence_faults as (
     group by interaction_id
 ),
 
--- Where nobody has time to rate: the answers that texts support least, one of each question.
+-- Where nobody has time to rate: the answers that texts support least, one of each question, by turns of applications.
 scored as (
     select
         judged.interaction_id,
-        judged.query_key,
+        judged.query_key, judged.application,
         {{ bounded_log_odds('judged.score') }} - coalesce(sentence_faults.taken, 0) as standing
     from judged
     left join sentence_faults on judged.interaction_id = sentence_faults.interaction_id
@@ -93,11 +93,15 @@ scored as (
 
 of_questions as (
     select * from scored
-    qualify row_number() over (partition by query_key order by standing, interaction_id) = 1
+    qualify row_number() over (partition by application, query_key order by standing, interaction_id) = 1
 ),
 
 to_read as (
-    select interaction_id, row_number() over (order by standing, interaction_id) as reading_rank from of_questions
+    select interaction_id, row_number() over (order by turn, standing, interaction_id) as reading_rank
+    from (
+        select *, row_number() over (partition by application order by standing, interaction_id) as turn
+        from of_questions
+    ) as taking_turns
 ),
 
 explained as (

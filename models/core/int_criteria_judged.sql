@@ -86,7 +86,7 @@ criteria as (
 crossed as (
     select
         interactions.interaction_id, interactions.is_answered, interactions.is_refusal, interactions.expected_behaviour,
-        interactions.is_in_release_population, prepared.is_prepared,
+        interactions.application, interactions.is_in_release_population, prepared.is_prepared,
         coalesce({{ hash_of_query('interactions.query_text') }}, interactions.query_id, interactions.interaction_id)
             as query_key,
         criteria.criterion, criteria.place

@@ -143,7 +143,7 @@ def describe_conversations(source: Warehouse) -> list[Block]:
         return []
     told = (
         f"{counts['count_conversations']:,} conversations have more than one turn. Of {counts['count_judged']:,} with a"
-        f" verdict, {counts['count_failing']:,} have a turn that fails a threshold in force. In"
+        f" verdict, {counts['count_failing']:,} have a turn that fails. In"
         f" {counts['count_repeating']:,} of them a later turn repeats an unsupported sentence. The one that fails"
         f" most is {clean_label(counts['worst']) if counts['worst'] else 'none'}; fct_conversations lists all."
     )

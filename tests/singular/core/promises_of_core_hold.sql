@@ -23,11 +23,10 @@ with turns as (
 ),
 
 failing as (
-    select interactions.conversation_key, count(distinct evaluations.interaction_id) as count_failing
+    select interactions.conversation_key, count(*) as count_failing
     from {{ ref('hcat', 'fct_interactions') }} as interactions
-    inner join {{ ref('hcat', 'fct_evaluations') }} as evaluations
-        on interactions.interaction_id = evaluations.interaction_id
-    where evaluations.is_failing
+    inner join {{ ref('hcat', 'fct_verdicts') }} as verdicts on interactions.interaction_id = verdicts.interaction_id
+    where verdicts.verdict = 'failing'
     group by interactions.conversation_key
 )
 
