@@ -21,7 +21,7 @@
 {%- set epsilon = 0.05 -%}
 {#- least share of a round that is plainly random: sets and audits rely on these rows -#}
 {%- set share_audit = 0.3 -%}
-{#- real queries of the latest version that a round draws in addition, plainly at random -#}
+{#- real queries of each candidate that a round draws in addition, plainly at random -#}
 {%- set release_sample = 30 -%}
 {%- if not budget > 0 -%}
     {{ exceptions.raise_compiler_error("hcat_review_budget must be above 0, got " ~ budget) }}
@@ -42,21 +42,18 @@ targets as (
     where metric_name = '{{ metric_name }}'
 ),
 
+-- of people, or of a kind that goes before them: a person may well rate what a language model rated
 ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
-    where {{ rank_of_rater_kind('rater_kind') }} is not null and not is_chosen
+    where
+        {{ rank_of_rater_kind('rater_kind') }} <= coalesce({{ rank_of_rater_kind("'person'") }}, 1) and not is_chosen
 ),
 
--- what people asked the candidate, beyond what the authors of a test set thought of
-release_interactions as (
-    select interaction_id, system from {{ ref('hcat', 'int_interaction_attributes') }}
-    where version_role = 'candidate' and population = 'production' and is_answered
-),
-
+-- the release population of each candidate, and what people asked it beyond what the authors of a test set thought of
 unrated as (
     select
-        interactions.interaction_id, targets.criterion,
-        release_interactions.interaction_id is not null as is_of_release,
+        interactions.interaction_id, interactions.application, targets.criterion,
+        interactions.is_in_release_population, interactions.population = 'production' as is_asked,
         case
             when evaluations.calibrated_probability is not null then 'calibrated_probability'
             when metrics.unit = 'probability' and evaluations.raw_score is not null then 'raw_score'
@@ -65,13 +62,12 @@ unrated as (
         coalesce(
             evaluations.calibrated_probability, case when metrics.unit = 'probability' then evaluations.raw_score end
         ) as probability
-    from {{ ref('hcat', 'int_interactions') }} as interactions
+    from {{ ref('hcat', 'int_interaction_attributes') }} as interactions
     left join evaluations on interactions.interaction_id = evaluations.interaction_id
     left join metrics on evaluations.metric_name = metrics.metric_name
     left join targets on true
-    left join release_interactions on interactions.interaction_id = release_interactions.interaction_id
     where
-        interactions.is_answered
+        interactions.version_role = 'candidate' and interactions.population <> 'variant' and interactions.is_answered
         and not exists (
             select 1 from ratings
             where ratings.interaction_id = interactions.interaction_id and ratings.criterion = targets.criterion
@@ -87,6 +83,11 @@ ambiguities as (
     from unrated
 ),
 
+eligible as (
+    select * from ambiguities
+    where is_in_release_population
+),
+
 bounded as (
     select
         count(*) as count_considered,
@@ -100,7 +101,7 @@ bounded as (
             when {{ budget }}::double >= {{ epsilon }}::double * count(*) then 1
             else {{ budget }}::double / (2 * {{ epsilon }}::double * count(*))
         end as share_considered
-    from ambiguities
+    from eligible
 ),
 
 audited as (
@@ -114,7 +115,7 @@ audited as (
             {%- else -%}
             1
             {%- endif %}
-            * least(1, {{ budget }}::double / count_considered)
+            * least(1, {{ budget }}::double / nullif(count_considered, 0))
         ) as audit_probability
     from bounded
 ),
@@ -122,12 +123,10 @@ audited as (
 ranked as (
     select
         audited.*,
-        row_number() over (order by ambiguities.ambiguity desc, ambiguities.interaction_id asc) - 1 as count_larger,
-        sum(ambiguities.ambiguity) over (
-            order by ambiguities.ambiguity asc, ambiguities.interaction_id desc
-        ) as sum_of_others
-    from ambiguities
-    cross join audited
+        row_number() over (order by eligible.ambiguity desc, eligible.interaction_id asc) - 1 as count_larger,
+        sum(eligible.ambiguity) over (order by eligible.ambiguity asc, eligible.interaction_id desc) as sum_of_others
+    from audited
+    left join eligible on true
 ),
 
 -- the slope with which the probabilities add up to the budget: each k is a bound, and the largest is met
@@ -148,19 +147,20 @@ solved as (
     group by plan_status, share_considered, audit_probability, count_considered
 ),
 
--- an additional, independent and plainly random sample of the real queries of the latest release
+-- an additional, independent and plainly random sample of the real queries of each candidate
 planned as (
     select
         ambiguities.*, solved.plan_status, solved.audit_probability, solved.count_considered,
-        least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
-            as round_probability,
         case
-            when ambiguities.is_of_release
-                then least(1, {{ release_sample }}::double / sum(ambiguities.is_of_release::integer) over ())
+            when ambiguities.is_in_release_population
+                then least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
             else 0
-        end as release_probability
+        end as round_probability,
+        case when ambiguities.is_asked then least(1, {{ release_sample }}::double / count(*) over askers) else 0 end
+            as release_probability
     from ambiguities
     cross join solved
+    window askers as (partition by ambiguities.application, ambiguities.is_asked)
 ),
 
 numbered as (
@@ -185,7 +185,7 @@ final as (
         '{{ metric_name }}' as metric_name,
         criterion,
         case
-            when review_number < audit_probability then 'audit'
+            when is_in_release_population and review_number < audit_probability then 'audit'
             when review_number < round_probability then 'targeted'
             else 'release'
         end as sampling,
