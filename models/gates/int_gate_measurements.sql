@@ -36,13 +36,14 @@ scores_of_cells as (
         ) = 1
 ),
 
--- the application whose candidate lost most against its baseline, and each one of several
+-- the application whose candidate lost most against its baseline, or that has no comparison; and each one of several
 version_differences as (
     select
         gates.gate_name, systems.application, compared.difference as value, compared.difference_lower as value_lower,
         compared.difference_upper as value_upper, compared.count_pairs as n
     from gates
-    inner join {{ ref_if_on(
+    cross join systems
+    left join {{ ref_if_on(
         'versions', 'int_version_cells_shown',
         'application, metric_name, dimension, segment, measurement, is_latest boolean, difference double,'
         ~ ' difference_lower double, difference_upper double, count_pairs bigint'
@@ -51,12 +52,13 @@ version_differences as (
             gates.metric_name = compared.metric_name
             and gates.dimension = compared.dimension
             and gates.segment = compared.segment
-    inner join systems on compared.application = systems.candidate_application
-    where
-        gates.measurement = 'version_difference' and compared.is_latest
-        and compared.measurement = 'share_failing_of_all' and compared.difference_lower is not null
+            and systems.candidate_application = compared.application
+            and compared.is_latest and compared.measurement = 'share_failing_of_all'
+            and compared.difference_lower is not null
+    where gates.measurement = 'version_difference'
     qualify row_number() over (
-            partition by gates.gate_name, systems.application order by compared.difference, compared.application
+            partition by gates.gate_name, systems.application
+            order by compared.difference nulls first, systems.candidate_application
         ) = 1
 ),
 
