@@ -142,10 +142,10 @@ final as (
         -- The window; without a classifier the most similar context sentence.
         {{ mask_values('coalesce(judged.premise, evidence.encoded_text)', 'private_values.private_values') }}
             as evidence_text,
-        -- noqa: enable=PRS,LT02
         {%- for words in ['unsupported', 'contradicted', 'displaced', 'computed'] %}
         {{ array_join(mask_words('judged.' ~ words, 'private_values.private_values'), ', ') }} as {{ words }},
         {%- endfor %}
+        -- noqa: enable=PRS,LT02
         case
             when not coalesce(judged.is_flagged or judged.is_contradicted, false) then null
             when {{ matches_pattern(array_at('judged.contradicted', 1), '^[^≤≥]') }} then 'table_cell' -- and no bound

@@ -236,7 +236,7 @@ def test_logs_and_marts_go_round(
     assert said == [["pushed", "dim_runs:"], ["pushed", "fct_verdicts:"], ["dropped", "fct_old:"]]
     left = run_sql(server, "select tablename from pg_tables where tablename in ('fct_old', 'theirs')")
     assert left == [{"tablename": "theirs"}]
-    assert run_sql(server, 'select mart from "Ma""rts".hcat_pushed where mart = \'fct_old\'') == []
+    assert run_sql(server, """select mart from "Ma""rts".hcat_pushed where mart = 'fct_old'""") == []
     assert run_sql(server, "select * from pg_tables where tablename like 'hcat!_staging%' escape '!'") == []
 
 

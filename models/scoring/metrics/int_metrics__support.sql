@@ -8,10 +8,12 @@ with units as (
 -- sentence, because the words of all interactions, one row each, exceed the memory at scale.
 current_rows as (
     select
+        -- noqa: disable=PRS,LT02
         {%- for items in ['unsupported', 'displaced'] %}
         {%- set shown = mask_words('supported.' ~ items, 'private_values.private_values') %}
         nullif({{ array_join('array_sort(' ~ shown ~ ')', ', ') }}, '') as {{ items }}_items,
         {%- endfor %}
+        -- noqa: enable=PRS,LT02
         supported.*
     from {{ ref('hcat', 'int_sentences_supported') }} as supported
     inner join units on supported.interaction_id = units.interaction_id and supported.input_key = units.input_key

@@ -1,12 +1,18 @@
-"""The file of an exchange: what it refuses, what it takes from the environment, and profiles of dbt."""
+"""The file of an exchange: what it refuses, what it takes from the environment, profiles of dbt, and masks."""
 
+import json
+import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
+from hcat import cli
 from hcat.engine.yaml_files import read_part
 from hcat.exchange.connections import Connection, Warehouse, address_of, find_target
-from hcat.exchange.settings import Exchange
+from hcat.exchange.pulling import pull
+from hcat.exchange.settings import Exchange, Stream
 
 
 @pytest.mark.parametrize(
@@ -77,3 +83,47 @@ def test_a_profile_of_dbt_is_a_connection(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"target bricks of profile bank is none of postgres, .*: export Parquet"):
         find("bricks")
     assert find("query").quote("a`b", "c\\") == r"`a\`b`.`c\\`"
+
+
+def test_a_push_reads_the_profiles_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "profiles.yml").write_text("bank: {target: t, outputs: {t: {type: bricks}}}", encoding="utf-8")
+    settings = tmp_path / "warehouse.yml"
+    settings.write_text("{connection: {profile: bank}, push: {schema: hcat}}", encoding="utf-8")
+    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    options = ["--settings", settings, "--warehouse", tmp_path, "--profiles-dir", tmp_path]
+    monkeypatch.setattr(sys, "argv", ["hcat", "push", *map(str, options)])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "target t of profile bank is none of postgres" in capsys.readouterr().err
+
+
+def test_a_mask_reaches_numbers_and_bytes(tmp_path: Path) -> None:
+    card, score = 4111111111111111, 0.123456789012
+    inside = {"card": card, "score": score, "is_new": True, "account number": "48213377"}
+    columns = {
+        "bare": [card],
+        "bytes": [b"Card 4111 1111 1111 1111"],
+        "json": [json.dumps(inside)],
+        "nested": [[inside]],
+        "mails": [["a@example.com", None]],
+    }
+    stream = {"as": "calls", "files": "rows.parquet", "key": ["id"]}
+
+    def read(name: str, **columns: list[object]) -> dict[str, object]:
+        parquet.write_table(pa.table({"id": ["a"]} | columns), tmp_path / "rows.parquet")
+        list(pull({name: Stream.model_validate(stream | {"mask": list(columns)})}, None, tmp_path, tmp_path))
+        return dict(parquet.read_table(tmp_path / f"calls_{name}_000001.parquet").to_pylist()[0])
+
+    masked = inside | {"card": "****1111", "account number": "****77"}
+    assert read("texts", **columns) == {
+        "id": "a",
+        "bare": "****1111",
+        "bytes": "Card ****1111",
+        "json": json.dumps(masked),
+        "nested": [masked | {"score": str(score)}],
+        "mails": ["[email]", None],
+    }
+    with pytest.raises(ValueError, match=r"^mask: bytes holds binary, and no text: cast or leave_out it$"):
+        read("images", bytes=[b"\xff\xd8"])

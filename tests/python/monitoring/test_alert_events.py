@@ -34,10 +34,10 @@ def test_a_gate_says_its_sentence_or_what_it_measured_where_names_are_hidden(tmp
     assert shown[1] == f"75 % of the answers pass `groundedness` {measured}"
     assert shown[0].startswith("75 % of the answers where `topic` is `segment ")
     # who rated and why nothing is decided are said too
-    found = " (7 to 8 %, n = 9 judged answers, people rated 5); 80 % is asked, which the interval contains; <note>."
+    found = " (7 to 8 %, n = 9 judged answers, people rated 5); at least 80 % is asked, but <few> are needed."
     day = "Not decided before 2999-01-01; today: "
-    reason = f"{day}75 % of the answers where topic is cards (new) pass groundedness{found}"
-    publish(tmp_path, [gate(**cards, reason=reason)])
+    said = f"{day}75 % of the answers where topic is cards (new) pass groundedness{found}"
+    publish(tmp_path, [gate(**cards, reason=said)])
     send(tmp_path, is_hiding_segments=True, record_path=tmp_path / "again.jsonl")
     (said,) = [payload["text"].splitlines()[1] for payload in server.received[4:]]
     opening, _, ending = said.partition("`segment ")

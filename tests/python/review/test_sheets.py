@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hcat.engine.warehouse import WarehouseError
+from hcat.review.rounds import find_version
 from hcat.review.sheets import (
     CELL_CHARACTERS,
     COLUMNS,
@@ -376,6 +377,7 @@ def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> 
 
 
 def test_a_sheet_of_another_guideline_is_refused_in_one_line(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    assert find_version([{"guideline_version": version} for version in ("1.9", "1.10", "1.2")]) == "1.10"
     sheet = fill(warehouse, tmp_path / "sheet.csv")
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("update rating_scales set guideline_version = '2.0' where criterion = 'relevance'")
