@@ -4,7 +4,7 @@ Such a sentence has no evidence in the passages and needs none. It is found by w
 talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
 person. A word that question or passages have speaks of their matter, unless it is always about the talk. Where words
 are unknown, the head of wordings decides, under the same condition. A line that ends in a colon and only announces what
-follows ("Based on the passages, here are the steps to fold a quilt:") has no words but those of question and passages.
+follows ("Here are the steps to fold a quilt:") has no words but those of question and passages.
 """
 
 import re
@@ -40,12 +40,10 @@ _TALK = _WISHES | _STEMS["talk"]
 _OF_NO_MATTER = _TALK | _STEMS["plain"]
 _KNOWN = _OF_NO_MATTER | _STEMS["beside"]
 _ANNOUNCED = _KNOWN | _STEMS["announced"]
-_DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED, _ANNOUNCES, _DENIES, _COUNTS_NOTHING = (
+_DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED, _ANNOUNCES, _COUNTS_NOTHING = (
     re.compile("".join(_WORDS[name]), re.IGNORECASE)
-    for name in (
-        "disclaims", "settles", "telling_question", "polarity", "signed", "announces", "denies", "counts_nothing"
-    )
-)  # fmt: skip
+    for name in ("disclaims", "settles", "telling_question", "polarity", "signed", "announces", "counts_nothing")
+)
 
 
 class Talk(NamedTuple):
@@ -73,16 +71,17 @@ def read_talk(sentence: str, talk: float = 0.0) -> Talk:
         return Talk(not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None)
     folded = sentence.strip().rstrip("*_\"')]\u201d ")
     is_lead = folded.endswith(":")
-    counts = _DIGIT.search(_COUNTS_NOTHING.sub("", sentence) if is_lead else sentence) is not None
-    if counts or _SETTLES.match(sentence) or ":" in folded[:-1]:
+    counted = _COUNTS_NOTHING.sub("", sentence) if is_lead else sentence
+    if _DIGIT.search(counted) or _SETTLES.match(sentence) or ":" in folded[:-1]:
         return Talk(False)
     stems = frozenset([stem_word(word.lower()) for word in words if word.lower() not in _SAYS_NOTHING])
-    if is_lead and _ANNOUNCES.search(folded) and _DENIES.search(folded) is None:
+    if is_lead and _ANNOUNCES.match(folded):
         return Talk(len(words) <= _HEADING_WORDS, (), stems - _ANNOUNCED)
     if len(words) > MAXIMUM_WORDS:
         return Talk(False)
-    is_verbless = _FORMS["finite"].isdisjoint(word.lower() for word in words)
-    is_heading = is_lead and len(words) <= _HEADING_WORDS and (is_verbless or not _DIGIT.search(sentence))
+    # "In 2019 it was free:"
+    is_verbless = counted == sentence or _FORMS["finite"].isdisjoint(word.lower() for word in words)
+    is_heading = is_lead and len(words) <= _HEADING_WORDS and is_verbless
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
     disclaimed = _DISCLAIMS.search(sentence)

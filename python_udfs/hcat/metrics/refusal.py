@@ -56,15 +56,12 @@ REFUSAL_PATTERNS: Final = tuple(
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
 _CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name]) for name in ("cue", "announces", "elsewhere"))
-_JOINED, _GRANTED, _ANSWERS_ALONE = (
-    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("joined", "granted", "answers_alone")
+_JOINED, _GRANTED, _TELLS, _BESIDE, _ANSWERS_ALONE = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("joined", "granted", "tells", "beside", "answers_alone")
 )
-_TELLS = re.compile(r"(?i)but (?:i|we) (?:do |did |think|believe|know|can tell)")
 _NAMES = re.compile(r"[a-z,] [A-Z][A-Za-z]")
 
 _LONGEST_APOLOGY = 2
-# What follows such a word, or has a number, claims something beside the refusal.
-_BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|due to|owing to|although|though|rather|instead|unlike)\b|\d")
 
 
 def explain_refusal(answer: str) -> str | None:
@@ -163,20 +160,14 @@ def only_declines(sentence: str) -> bool:
 def _declines_in_words(sentence: str, least: float = LEAST_REFUSAL) -> bool:
     """Return whether the head knows a refusal, and none of its clauses claims something."""
     least = LEAST_WITH_NUMBER if re.search(r"\d", sentence) else least
-    return (
-        read_wording(sentence).refusal >= least
-        and not _claims_in_part(sentence)
-        and _ANSWERS_ALONE.fullmatch(sentence) is None
-    )
+    is_answer = _ANSWERS_ALONE.fullmatch(sentence) is not None
+    return not is_answer and read_wording(sentence).refusal >= least and not _claims_in_part(sentence)
 
 
 def _claims_in_part(sentence: str) -> bool:
     """Return whether the head reads a claim in a sentence or in one of its clauses."""
     clauses = [clause for clause in _split_clauses(sentence) if len(clause.split()) > _LONGEST_APOLOGY]
-    # "I'm not sure, but I know that it is free."
-    return any(read_wording(clause).claim >= LEAST_CLAIM for clause in (sentence, *clauses)) or any(
-        _CUE.search(fold_case(clause)) is None and _TELLS.match(clause) for clause in clauses
-    )
+    return any(_TELLS.match(part) or read_wording(part).claim >= LEAST_CLAIM for part in (sentence, *clauses))
 
 
 @functools.lru_cache(maxsize=1 << 14)
