@@ -3,7 +3,8 @@
 Such a sentence has no evidence in the passages and needs none. It is found by what it is about. A sentence about the
 talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
 person. A word that question or passages have speaks of their matter, unless it is always about the talk. Where words
-are unknown, the head of wordings decides, under the same condition.
+are unknown, the head of wordings decides, under the same condition. A line that ends in a colon and only announces what
+follows ("Here are the steps to fold a quilt:") has no words but those of question and passages.
 """
 
 import re
@@ -38,21 +39,24 @@ _SAYS_NOTHING = STOP_WORDS | _FORMS["speakers"]
 _TALK = _WISHES | _STEMS["talk"]
 _OF_NO_MATTER = _TALK | _STEMS["plain"]
 _KNOWN = _OF_NO_MATTER | _STEMS["beside"]
-_DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED = (
-    re.compile(_WORDS[name], re.IGNORECASE)
-    for name in ("disclaims", "settles", "telling_question", "polarity", "signed")
+_ANNOUNCED = _KNOWN | _STEMS["announced"]
+_DISCLAIMS, _SETTLES, _TELLING_QUESTION, _POLARITY, _SIGNED, _ANNOUNCES, _COUNTS_NOTHING = (
+    re.compile("".join(_WORDS[name]), re.IGNORECASE)
+    for name in ("disclaims", "settles", "telling_question", "polarity", "signed", "announces", "counts_nothing")
 )
 
 
 class Talk(NamedTuple):
-    """Whether a sentence claims nothing: for sure, or if the topic has no stem of one of the sets."""
+    """Whether a sentence claims nothing: for sure, if the topic has no stem of one set, or has all that are within."""
 
     is_sure: bool
     unless: tuple[frozenset[str], ...] = ()
+    within: frozenset[str] | None = None
 
     def claims_nothing(self, topic: AbstractSet[str]) -> bool:
         """Return whether the sentence claims nothing where the topic has these stems."""
-        return self.is_sure or any(topic.isdisjoint(stems) for stems in self.unless)
+        is_announced = self.within is not None and self.within <= topic
+        return self.is_sure or is_announced or any(topic.isdisjoint(stems) for stems in self.unless)
 
 
 def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
@@ -66,14 +70,22 @@ def read_talk(sentence: str, talk: float = 0.0) -> Talk:
     if not words:
         return Talk(not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None)
     folded = sentence.strip().rstrip("*_\"')]\u201d ")
-    if _DIGIT.search(sentence) or len(words) > MAXIMUM_WORDS or _SETTLES.match(sentence) or ":" in folded[:-1]:
+    is_lead = folded.endswith(":")
+    counted = _COUNTS_NOTHING.sub("", sentence) if is_lead else sentence
+    if _DIGIT.search(counted) or _SETTLES.match(sentence) or ":" in folded[:-1]:
         return Talk(False)
-    is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
+    stems = frozenset([stem_word(word.lower()) for word in words if word.lower() not in _SAYS_NOTHING])
+    if is_lead and _ANNOUNCES.match(folded):
+        return Talk(len(words) <= _HEADING_WORDS, (), stems - _ANNOUNCED)
+    if len(words) > MAXIMUM_WORDS:
+        return Talk(False)
+    # "In 2019 it was free:"
+    is_verbless = counted == sentence or _FORMS["finite"].isdisjoint(word.lower() for word in words)
+    is_heading = is_lead and len(words) <= _HEADING_WORDS and is_verbless
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
     is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
     disclaimed = _DISCLAIMS.search(sentence)
     unless = [frozenset(map(stem_word, _WORD.findall(disclaimed.group().lower())))] if disclaimed else []
-    stems = frozenset([stem_word(word.lower()) for word in words if word.lower() not in _SAYS_NOTHING])
     if _is_about_the_talk(words, stems, talk):
         unless.append(stems - _OF_NO_MATTER)
     return Talk(is_known, tuple(unless))

@@ -17,29 +17,28 @@ BLANK: Final = "\u2060"
 
 _WRITTEN = read_expressions(Path(__file__).with_suffix(".yml"))
 _SIGNS, _CUE, _MENTIONED = (re.compile(_WRITTEN[name]) for name in ("signs", "cue", "mentioned"))
-_POINTING, _BESIDE, _INSIDE, _BRACKETED = (
-    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("pointing", "beside", "inside", "bracketed")
+_POINTING, _BESIDE, _INSIDE, _BRACKETED, _PAGE, _NAMED, _CITING_TAG, _TAGGED = (
+    re.compile(_WRITTEN[name], re.IGNORECASE)
+    for name in ("pointing", "beside", "inside", "bracketed", "page", "named", "citing_tag", "tagged")
 )
 _BLOCK_TAG, _ROW, _CELL_TAG = (
     re.compile(_WRITTEN[name], re.IGNORECASE | re.DOTALL) for name in ("block_tag", "row", "cell_tag")
 )
-_LEAD, _NOTES = (re.compile(_WRITTEN[name], re.IGNORECASE | re.MULTILINE) for name in ("lead", "notes"))
-_CITING_TAG = re.compile(r"<(sup|cite|ref)\b[^<>]{0,200}>[^<>]{0,80}</\1>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
+_LEAD, _NOTES, _HEADING = (
+    re.compile(_WRITTEN[name], re.IGNORECASE | re.MULTILINE) for name in ("lead", "notes", "heading")
+)
+_TAG = re.compile(r"</?co: ?[\d,]+>|</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8}\d{0,2});")
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()\s]{1,300}\))")
-# A heading in Markdown ends in a colon as others do: it claims nothing.
-_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+([^\n#|:.!?]{0,60}[^\s#|:.!?])[ \t#]*(?=\n\s*\S)", re.MULTILINE)
-_EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
+_EMPHASIS = re.compile(r"\*\u2060+\*|\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
 _BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
 _RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)\"\u201d]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
 # What a citation is made of: numbers, "S2", "doc_3", a file, and words that point.
-_SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
+_SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|\^[\w-]{1,20}|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
-_CITES = re.compile(r"[\[(\u27e6\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
-_PAGE = re.compile(r"\b(?:pages?|pp?|sections?)\.?\s?\d+(?:-\d+)?|(?<=\d):\d+", re.IGNORECASE)
+_CITES = re.compile(r"[\[(\u27e6\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cit|ref|co|source)|\w \d", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)\b", re.IGNORECASE)
 _RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?(?:[-\u2013]|\bto\b)\s?(\d{1,3}))?(?!\d)")
 _LONGEST_RANGE: Final = 20
@@ -83,8 +82,12 @@ def find_citations(text: str) -> list[str]:
     markers += [match.group() for pattern in marks for match in pattern.finditer(text)]
     brackets = [match for match in _BRACKETED.finditer(text) if _blank_citation(match) != match.group()]
     markers += [match["inside"] or match.group()[1:-1] for match in brackets]
-    found: set[str] = set()
+    found = {match[1] for match in _TAGGED.finditer(text)}
     for marker in markers:
+        named = _NAMED.fullmatch(marker)
+        if named and named["file"]:
+            found.add(named["file"].lower())
+            continue
         plain = _TAG.sub("", unicodedata.normalize("NFKC", _PAGE.sub("", marker)))
         found.update(name.lower() for name in _FILE.findall(plain))
         for first, last in _RANKS.findall(_FILE.sub("", plain)):
@@ -127,4 +130,5 @@ def _blank_citation(match: re.Match[str]) -> str:
     )
     if "0" in parts or match.end() - match.start() == len(match.string.strip()):
         return bracket  # an interval, or a list that is the whole text
-    return _blank(match) if is_numbered or is_pointing or bracket[0] == "\u3010" else bracket
+    is_named = bracket[0] == "\u3010" or _NAMED.fullmatch(match["inside"] or bracket[1:-1]) is not None
+    return _blank(match) if is_numbered or is_pointing or is_named else bracket

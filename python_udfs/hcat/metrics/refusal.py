@@ -34,6 +34,8 @@ MAXIMUM_SHARE_BESIDE: Final = 0.35
 LEAST_REFUSAL: Final = 0.6
 #: The same for a sentence with a number, which may be a claim beside the refusal.
 LEAST_WITH_NUMBER: Final = 0.95
+#: The same for a sentence beside others that claim something.
+LEAST_BESIDE: Final = 0.8
 #: Probability from which a clause of a declining sentence claims something.
 LEAST_CLAIM: Final = 0.9
 READ_BY_HEAD: Final = "read_by_head"
@@ -54,11 +56,12 @@ REFUSAL_PATTERNS: Final = tuple(
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
 _CUE, _ANNOUNCES, _ELSEWHERE = (re.compile(_WRITTEN[name]) for name in ("cue", "announces", "elsewhere"))
-_JOINED, _GRANTED = (re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("joined", "granted"))
+_JOINED, _GRANTED, _TELLS, _BESIDE, _ANSWERS_ALONE = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("joined", "granted", "tells", "beside", "answers_alone")
+)
+_NAMES = re.compile(r"[a-z,] [A-Z][A-Za-z]")
 
 _LONGEST_APOLOGY = 2
-# What follows such a word, or has a number, claims something beside the refusal.
-_BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
 
 
 def explain_refusal(answer: str) -> str | None:
@@ -144,23 +147,27 @@ def _split_clauses(sentence: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1 << 14)
 def only_declines(sentence: str) -> bool:
-    """Return whether one sentence declines and says nothing beside that, by the rules or by its wording."""
-    return _declines_in_words(sentence) or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
+    """Return whether one sentence of an answer declines and says nothing beside that, by the rules or by its wording.
+
+    Where others claim something, the head needs a cue: of 85 public sentences that it alone took, 80 were no refusals.
+    """
+    rule = None if _BESIDE.search(sentence) else explain_refusal(sentence)
+    if rule is not None and (rule != "refer_elsewhere" or _NAMES.search(sentence) is None):
+        return True
+    return _CUE.search(fold_case(sentence)) is not None and _declines_in_words(sentence, LEAST_BESIDE)
 
 
-def _declines_in_words(sentence: str) -> bool:
+def _declines_in_words(sentence: str, least: float = LEAST_REFUSAL) -> bool:
     """Return whether the head knows a refusal, and none of its clauses claims something."""
-    least = LEAST_WITH_NUMBER if re.search(r"\d", sentence) else LEAST_REFUSAL
-    return read_wording(sentence).refusal >= least and not _claims_in_part(sentence)
+    least = LEAST_WITH_NUMBER if re.search(r"\d", sentence) else least
+    is_answer = _ANSWERS_ALONE.fullmatch(sentence) is not None
+    return not is_answer and read_wording(sentence).refusal >= least and not _claims_in_part(sentence)
 
 
 def _claims_in_part(sentence: str) -> bool:
     """Return whether the head reads a claim in a sentence or in one of its clauses."""
-    return any(
-        read_wording(clause).claim >= LEAST_CLAIM
-        for clause in (sentence, *_split_clauses(sentence))
-        if len(clause.split()) > _LONGEST_APOLOGY or clause == sentence
-    )
+    clauses = [clause for clause in _split_clauses(sentence) if len(clause.split()) > _LONGEST_APOLOGY]
+    return any(_TELLS.match(part) or read_wording(part).claim >= LEAST_CLAIM for part in (sentence, *clauses))
 
 
 @functools.lru_cache(maxsize=1 << 14)

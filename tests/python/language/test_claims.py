@@ -52,6 +52,11 @@ def test_what_only_looks_polite_is_a_claim(sentence):
 
 
 def test_a_word_of_the_matter_makes_a_claim():
+    lead = "Based on the given passages, here are the steps to fold a quilt:"
+    assert claims_nothing(lead, frozenset({"fold", "quilt"}))
+    assert not claims_nothing(lead, frozenset({"quilt"}))
+    assert claims_nothing("For FY2018:")
+    assert not claims_nothing("In 2019 it was free:")
     assert not claims_nothing("Safe travels!")
     assert claims_nothing("Safe travels!", talk=0.9)
     # it answers how many

@@ -17,7 +17,9 @@ def read(text: str) -> list[str]:
     [
         " [1]", " [1, 2]", "[1-3]", "[^2]", "\u30104:2\u2020source\u3011", " (Document 3)", " (fees.pdf, p. 7)",
         " [Doc 1]", " [S2]", " [[1]](https://a.org/b)", "<sup>1</sup>", " (see page 3)", " [source: fees.pdf]",
-        " (Li et al., 2020)", " \u27e62\u27e7", " (Quelle 2, S. 14)", " (fuente 3)", " [Fees, p. 12]", " {{cite:4}}",
+        " [cite: 1, 2]", " %[1]%", " *(Source 2)*", " (Source: Fees 2024)", "[^fees]", " [Fee schedule.pdf]",
+        " [1]-[3]", " <source>1</source>", " :contentReference[oaicite:3]{index=3}", " (Li et al., 2020)",
+        " \u27e62\u27e7", " (Quelle 2, S. 14)", " (fuente 3)", " [Fees, p. 12]", " {{cite:4}}",
     ],
 )  # fmt: skip
 def test_a_citation_marker_is_no_part_of_its_sentence(marker):
@@ -37,6 +39,8 @@ def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
     assert read("Answer: three \ufb01les.") == ["three files."]
     assert read("According to Section 4.2, it is free.\nBased on [1], it is due.") == ["It is free.", "It is due."]
     assert read("# Fees\nNone.\n\nBest regards,\nJo Li") == ["Fees:", "None."]
+    assert read("**Free**\n\n**Fees**\nNone.\n**It is due**\nCall") == ["Free", "Fees:", "None.", "It is due", "Call"]
+    assert read("<cite>The fee is due today</cite><cite>1</cite>.") == ["The fee is due today."]
     table = "<table><tr><th>Room</th><th>Rent</th></tr>\n<tr><td>Attic</td><td>4 euros</td></tr></table>Call."
     assert read(table) == ["Room, Rent.", "Room: Attic; Rent: 4 euros.", "Call."]
     assert read("It is due.\nSources: [1] a.pdf, [2] b.md") == ["It is due."]
@@ -66,6 +70,7 @@ def test_blanked_texts_keep_their_length(text):
         ("The fee is due [1, 3-5] (fees.pdf, p. 7).", ["1", "3", "4", "5", "fees.pdf"]),
         ("As Document 2 says, it is due.\u00b9\u00b2", ["12", "2"]),
         ("It is due\u30104:2\u2020source\u3011 <sup>3</sup>.", ["3", "4"]),
+        ('It is due<ref id="2"/> [Fee schedule.pdf] (S. 12) (see a.md).', ["2", "a.md", "fee schedule.pdf"]),
         ("Within 14 days (12 euros), step 4, see page 9.", []),
     ],
 )

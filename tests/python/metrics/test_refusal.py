@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.metrics.refusal import REFUSAL_PATTERNS, explain_refusal
+from hcat.metrics.refusal import REFUSAL_PATTERNS, declines_by_wording, explain_refusal, only_declines
 
 NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
 
@@ -143,7 +143,10 @@ def test_refusals_in_wordings_of_their_own(answer):
         "Information about the account is not shared with third parties.",
         "The manual says that no tools are needed.",
         "She did not know the answer to the last question.",
+        "However, it does not offer WiFi or live music.",
+        "No records of the first voyage survive.",
         # partial refusals
+        "I can't say how much it costs. You need a passport photo and proof of address to apply.",
         "The card costs 99 euros. The documents do not say how long delivery takes.",
         "I cannot tell you the rate. The term is five years.",
         "The passages leave the fee open, but the limit is 500 euros.",
@@ -152,3 +155,9 @@ def test_refusals_in_wordings_of_their_own(answer):
 )
 def test_negative_facts_and_partial_refusals_are_none(answer):
     assert explain_refusal(answer) is None
+
+
+def test_a_short_answer_and_what_is_told_beside_a_doubt_are_no_refusals():
+    assert not any(map(only_declines, ["None.", "Nichts.", "I'm not sure, but I know that it is free."]))
+    assert all(map(only_declines, ["I'm not sure.", "The documents do not say who pays."]))
+    assert not declines_by_wording("Niemand.")
