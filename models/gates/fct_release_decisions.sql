@@ -28,7 +28,7 @@ applications as (
         max(case when is_in_release_population then population end) as release_population,
         max(case when is_in_monitored_population then population end) as monitored_population,
         count(*) over () as count_applications,
-        -- answers that name no version beside versions with names, and versions of which nothing says when they were asked
+        -- answers that name no version beside versions with names, and versions that have times
         count(case when application_version is null and version_role = 'other' then 1 end) as count_unnamed,
         count(distinct case when population <> 'variant' then application_version end) as count_versions,
         count(distinct case when population <> 'variant' and asked_at is not null then application_version end)
@@ -89,16 +89,20 @@ gates as (
 weighed as (
     select
         applications.application as weighed_application,
-        count(gate_name) as count_gates,
-        count(case when not is_passing then 1 end) as count_not_passing,
-        count(case when is_asked then 1 end) as count_asked,
+        count(gates.gate_name) as count_gates,
+        count(case when not gates.is_passing then 1 end) as count_not_passing,
+        count(case when gates.is_asked then 1 end) as count_asked,
         {%- for kind, failed in {'stopping': '=', 'open': '<>'}.items() %}
         min_by(
-            reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
-        ) filter (where is_stopping and not is_passing and verdict {{ failed }} 'failed') as {{ kind }}_reason,
+            gates.reason,
+            {{ record({
+                'other': 'not gates.is_asked', 'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'
+            }) }}
+        ) filter (where gates.is_stopping and not gates.is_passing and gates.verdict {{ failed }} 'failed')
+            as {{ kind }}_reason,
         {%- endfor %}
-        min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
-        filter (where not is_stopping and not is_passing) as condition_reason
+        min_by(gates.reason, {{ record({'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'}) }})
+        filter (where not gates.is_stopping and not gates.is_passing) as condition_reason
     from applications
     left join gates on applications.application = gates.application
     group by applications.application
