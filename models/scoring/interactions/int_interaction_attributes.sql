@@ -69,10 +69,11 @@ versions as (
         coalesce(application_version, '') as version,
         -- unnamed answers, and a version that variants alone were asked, take no version its time
         case
-            when bool_and(
-                coalesce(application_version, '') = '' or {{ first_asked_at }} is not null
-                or bool_and(population = 'variant')
-            ) over (partition by {{ named('application') }})
+            when
+                bool_and(
+                    coalesce(application_version, '') = '' or {{ first_asked_at }} is not null
+                    or bool_and(population = 'variant')
+                ) over (partition by {{ named('application') }})
                 then {{ first_asked_at }}
         end as first_asked_at,
         bool_or(population = 'test_set') as has_test_set,
@@ -90,7 +91,8 @@ ordered as (
     window newest_first as (
         partition by application
         -- who logged no version has none that could be released, unless nobody names any
-        order by version = '' asc, first_asked_at desc nulls last, {{ numbers_of_version('version') }} desc, version desc
+        order by
+            version = '' asc, first_asked_at desc nulls last, {{ numbers_of_version('version') }} desc, version desc
     )
 ),
 
