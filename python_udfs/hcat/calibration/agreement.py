@@ -246,9 +246,7 @@ class DawidSkene(NamedTuple):
     confusion: Floats | None = None  # [r, k, l] = probability that rater r with ratings gives l when the point is k
 
 
-def dawid_skene(
-    ratings: Floats, pseudo_count: float = 0.5, maximum_iterations: int = 2_000, tolerance: float = 1e-8
-) -> DawidSkene:
+def dawid_skene(ratings: Floats, pseudo_count: float = 0.5, maximum_iterations: int = 2_000) -> DawidSkene:
     """Return the points of units by maximum a posteriori EM, with confusion matrices of raters."""
     is_given = ~np.isnan(ratings)
     is_rated, is_active = is_given.sum(axis=1) > 0, is_given.sum(axis=0) > 0
@@ -272,7 +270,7 @@ def dawid_skene(
         confusion /= confusion.sum(axis=2, keepdims=True)
         joint = np.log(prior / prior.sum()) + np.einsum("url,rkl->uk", given, np.log(confusion))
         previous, posterior = posterior, np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
-        if np.abs(posterior - previous).max() <= tolerance:
+        if np.abs(posterior - previous).max() <= 1e-8:
             break
     else:
         return without_fit("not_converged")

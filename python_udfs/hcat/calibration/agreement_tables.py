@@ -65,9 +65,7 @@ class _Criterion(NamedTuple):
         return {"criterion": self.name, "rater_kind": self.kind}
 
 
-def measure_raters(
-    ratings: pa.Table, rules: pa.Table, targets: pa.Table, random_seed: int, count_draws: int = COUNT_DRAWS
-) -> pa.Table:
+def measure_raters(ratings: pa.Table, rules: pa.Table, targets: pa.Table, random_seed: int) -> pa.Table:
     """Return the agreement of raters, a report of each rater, and the labels that a model of raters decides.
 
     Parameters
@@ -78,7 +76,7 @@ def measure_raters(
         criterion, rule.
     targets : Table
         criterion, accept_from: the point of the scale from which a rating accepts.
-    random_seed, count_draws : int
+    random_seed : int
         Bootstrap over whole clusters.
 
     Returns
@@ -88,7 +86,7 @@ def measure_raters(
     """
     return stack_parts(
         {
-            "agreement": measure_agreement(ratings, random_seed, count_draws),
+            "agreement": measure_agreement(ratings, random_seed),
             "reports": report_raters(ratings, targets),
             "labels": adjudicate_by_model(ratings, rules),
         }

@@ -7,8 +7,6 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-#: The appetite of a project whose applications state none.
-DEFAULT = "moderate"
 _ROUNDING = 1e-12
 
 
@@ -47,7 +45,7 @@ def read_risk_appetites(appetites: pa.Table) -> list[RiskAppetite]:
 
 def find_appetite_in_force(applications: pa.Table, appetites: Sequence[RiskAppetite]) -> str:
     """Return the appetite that decides for a build: the strictest of its applications, or `moderate` without any."""
-    stated = {name for name in applications["risk_appetite"].to_pylist() if name is not None} or {DEFAULT}
+    stated = {name for name in applications["risk_appetite"].to_pylist() if name is not None} or {"moderate"}
     known = [appetite.name for appetite in order_appetites(appetites)]
     unknown = sorted(stated.difference(known))
     if unknown:

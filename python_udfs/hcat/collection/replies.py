@@ -3,12 +3,10 @@
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from hcat.collection.endpoint import Response
 from hcat.collection.paths import JsonPath, PathError, ReplyError, describe_type
-
-_ERROR_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ def read_reply(body: bytes, response: Response) -> Reply:
     # the field for errors may be there and report none
     if response.error is not None and error:
         text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False, sort_keys=True)
-        said = " ".join(text.split())[:_ERROR_CHARACTERS]
+        said = " ".join(text.split())[:200]
         raise ReplyError(f"{response.error.text} says: {said}", "service_error")
     refusal = response.refusal
     marked = None if refusal is None else _read_optional(refusal.path, document)

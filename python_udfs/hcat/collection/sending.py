@@ -76,7 +76,7 @@ class Failed:
 
 
 class Sender:
-    """Sends queries to an endpoint; tests replace sleep and clocks."""
+    """Sends queries to an endpoint; tests replace sleep and clock."""
 
     def __init__(
         self,
@@ -84,12 +84,11 @@ class Sender:
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._endpoint = endpoint
         self._redactor = Redactor(endpoint.secrets, endpoint.hidden)
         self._next_start = 0.0
-        self._sleep, self._clock, self._now = sleep, clock, now
+        self._sleep, self._clock = sleep, clock
         self.count_requests = 0
         self.count_failures_in_a_row = 0
 
@@ -136,7 +135,7 @@ class Sender:
             return replace(answered, attempts=retrying.statistics["attempt_number"])
         except AttemptError as error:
             reason, attempts = self._redactor.message(error.reason), retrying.statistics["attempt_number"]
-            return Failed(item, error.failure, reason, error.status, self._now(), attempts)
+            return Failed(item, error.failure, reason, error.status, datetime.now(UTC), attempts)
 
     async def _ask(self, client: httpx.AsyncClient, item: Planned) -> Answered:
         """Return the answer to one request."""
@@ -157,7 +156,7 @@ class Sender:
             content = json.dumps(fill(endpoint.request.body, values), ensure_ascii=False, allow_nan=False).encode()
             if not any(name.lower() == "content-type" for name in headers):
                 headers["Content-Type"] = "application/json"
-        asked_at, started = self._now(), self._clock()
+        asked_at, started = datetime.now(UTC), self._clock()
         # httpx limits each read only, and a service that sends a byte a minute would never end
         with failures_of_the_network(limits):
             async with (

@@ -32,8 +32,6 @@ SCORE_DIGITS: Final = 4
 MEASUREMENTS: Final = (None, "mean_score", "share_failing", "share_failing_of_all")
 #: Rows that are decoded to show one.
 _TEXT_GROUP: Final = 200
-_ROW_GROUP: Final = 65_536
-_COMPRESSION_LEVEL: Final = 19
 
 #: What `clean_text` makes visible. Most texts hold none of it, and a search is faster than a look at every character.
 _UNSAFE: Final = re.compile(
@@ -58,7 +56,7 @@ def show_id(name: str) -> str:
     return shown if shown == name else f"{shown} {hash_text(name)[:8]}"
 
 
-def write_parquet(columns: Mapping[str, Any], group_rows: int = _ROW_GROUP) -> bytes:
+def write_parquet(columns: Mapping[str, Any], group_rows: int = 65_536) -> bytes:
     """Return columns as Parquet without nulls; texts and numbers that repeat become dictionaries."""
     arrays = [pa.array(values, pa.string() if isinstance(values, list) else None) for values in columns.values()]
     fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
@@ -68,7 +66,7 @@ def write_parquet(columns: Mapping[str, Any], group_rows: int = _ROW_GROUP) -> b
         written,
         row_group_size=group_rows,
         compression="zstd",
-        compression_level=_COMPRESSION_LEVEL,
+        compression_level=19,
         write_statistics=False,
         store_schema=False,
     )

@@ -4,7 +4,7 @@ import datetime
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,8 +18,6 @@ from hcat.grammar.sql_rendering import render_query, render_values
 from hcat.grammar.sql_templates import Placeholder, SqlTemplate, read_sql_template
 from hcat.grammar.text_templates import fill_text
 
-#: Tag of a query that names its SQL template.
-TEMPLATE_TAG: Final = "template"
 FILLING_SCHEMA = schema(
     "string: query_group sql_template_id answer_status reference_answer answer_type sql_text",
     "list<string>: placeholders filled_values",
@@ -179,7 +177,7 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
                 "sql_template_id": filling["sql_template_id"],
                 "text_template_id": text["text_template_id"],
                 # other answers of one template are its rivals (int_answers_to_check)
-                "tags": json.dumps({text["hypothesis"]: text["style"], TEMPLATE_TAG: filling["sql_template_id"]}),
+                "tags": json.dumps({text["hypothesis"]: text["style"], "template": filling["sql_template_id"]}),
                 "query_text": fill_text(text["text_template"], said),
             }
             for text in by_template[filling["sql_template_id"]]

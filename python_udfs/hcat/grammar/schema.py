@@ -8,9 +8,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: Kinds of constraints that are read; others (CHECK) are passed over.
-CONSTRAINT_TYPES: Final = ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")
-
 MAXIMUM_NAME_CHARACTERS: Final = 63
 
 MINIMUM_ROWS_FOR_COUNTS: Final = 5
@@ -155,7 +152,8 @@ def _read_constraints(
     grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in _in_order(constraints):
         kind = str(row.get("constraint_type") or "").upper()
-        if kind in CONSTRAINT_TYPES:
+        # others (CHECK) are passed over
+        if kind in ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY"):
             group = (kind, _name(row, "table_name").casefold(), str(row.get("constraint_name") or ""))
             grouped[group].append(row)
     keys: dict[str, set[frozenset[str]]] = defaultdict(set)

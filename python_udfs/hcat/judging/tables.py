@@ -31,8 +31,6 @@ VERDICTS_SCHEMA = schema(
     "bool: is_cut",
 )
 
-_DETAIL_CHARACTERS = 400
-
 
 def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Service]:
     """Return the judges of a build by what their metrics end in: the endpoint of the build, and those of a list.
@@ -148,7 +146,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Callable[[Sequence
                 "judge_task": row["judge_task"],
                 "subject": row["subject"],
                 "verdict_status": status,
-                "detail": detail[:_DETAIL_CHARACTERS],
+                "detail": detail[:400],
                 "rule_status": rule_status,
                 "verdict_score": score,
                 "count_judged": count,

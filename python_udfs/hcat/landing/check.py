@@ -25,8 +25,6 @@ from hcat.landing.reading import RECORDS, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files, list_names, stem_of
 from hcat.language.display import clean_label
 
-#: Rejected records that are shown for each reason of an entity.
-SHOWN_RECORDS = 3
 _SHOWN_REASONS = 5
 _SHOWN_CHARACTERS = 100
 _SHOWN_FILES = 12
@@ -161,7 +159,7 @@ def _describe_entities(
         parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
         yield entity, ", ".join(part for part in parts if not part.startswith("0 re"))
-        reasons = staging.rows(_QUERIES["list_rejected"].format(entity=entity, shown=SHOWN_RECORDS))
+        reasons = staging.rows(_QUERIES["list_rejected"].format(entity=entity, shown=3))
         for reason in reasons:
             reason["count_records"] += dropped.get((entity, reason["reason"]), 0)
         reasons.sort(key=lambda reason: (-reason["count_records"], reason["reason"]))

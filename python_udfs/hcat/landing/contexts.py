@@ -19,7 +19,6 @@ _OF_ONE_TEXT = frozenset(CONTRACT["contexts_of_one_text"].split())
 _TEST_CASE = frozenset({"retrieval_context", "actual_output"})
 #: Lists of passages stand at most so deep in what a tool returns.
 _DEEPEST = 8
-_SHOWN_OF_A_HASH = 12
 # how deepeval writes a list of passages, and the source of one, into a single text
 _JOINED_NAME, _JOINED_BY = "retrieval_context", "|"
 _MARKED_SOURCE = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<context>.*)", re.DOTALL)
@@ -175,7 +174,7 @@ def read_context(context: Any, by_document: bool = False) -> dict[str, Any]:
         document = find_first(places, lambda place: place.get("doc_uri"))
         # a document is no chunk: its passages differ by their texts
         if document is not None and document == identifier and isinstance(text, str) and not by_document:
-            identifier = f"{document}#{hash_text(text)[:_SHOWN_OF_A_HASH]}"
+            identifier = f"{document}#{hash_text(text)[:12]}"
     record = places[0]
     found = {
         "chunk_id": identifier,

@@ -27,7 +27,6 @@ RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
 # a longer line is no record but a file without line breaks, which must not fill the memory
 _LONGEST_LINE = 1 << 25
 _SHOWN_OF_A_LONG_LINE = 1000
-_SHOWN_OF_A_KEY = 60
 _SEPARATORS = (",", ";", "\t", "|")
 # what stands for a byte that is no UTF-8
 _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
@@ -116,7 +115,7 @@ def note_on(value: Any) -> str | None:
     while waiting:
         each = waiting.pop()
         if isinstance(each, _Repeated):
-            key = clean_text(each.key)[:_SHOWN_OF_A_KEY]
+            key = clean_text(each.key)[:60]
             return f"a JSON key stands twice in one object, and the last value counts: {key}"
         inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
         waiting += [item for item in inner if isinstance(item, dict | list)]

@@ -56,15 +56,12 @@ _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 _ROWS: Final = 1000
 #: What is known of a document.
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
-_SHOWN_PREFIXES: Final = 5
 _EVERYWHERE: Final = frozenset(CONTRACT["span_texts"]["everywhere"].split())
 _OF_AN_ASSISTANT, _SEARCHES = (
     re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
 )
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
-#: The attribute in which an OTLP span says that its parent belongs to another service.
-_REMOTE: Final = "span.parent_is_remote"
 
 _NUMBER: Final = re.compile(r"[.][0-9]+\b", re.ASCII)
 _NUMBERS: Final = re.compile(r"[.]([0-9]+)", re.ASCII)
@@ -412,7 +409,7 @@ def _seen(spans: Sequence[Span]) -> str:
     """Return how the attributes of a trace begin: that tells whose they are."""
     parts = (key.split(".") for span in spans for key in span.texts)
     found = {f"{first}.*" if rest else first for first, *rest in parts} - _EVERYWHERE
-    return ", ".join(sorted(found)[:_SHOWN_PREFIXES]) or "no attributes"
+    return ", ".join(sorted(found)[:5]) or "no attributes"
 
 
 def _order_of_root(span: Span) -> tuple[Any, ...]:
@@ -431,7 +428,7 @@ def _explain_cut_off(root: Span, spans: Sequence[Span], parents_may_be_remote: b
         missing = {span.row["parent_span_id"] for span in spans} - known - {None}
         where = "the trace has no span of a chain or agent, and the parent span"
         return f"cut off: {where} {min(missing)} is missing" if missing else None
-    is_remote = parents_may_be_remote or (_REMOTE, "", "true") in root.attributes
+    is_remote = parents_may_be_remote or ("span.parent_is_remote", "", "true") in root.attributes
     if root.role == "chain" and parent is not None and parent not in known and not is_remote:
         return f"cut off: the parent span {parent} of {root.shown} is missing"
     if not root.has_ended and any(span.has_ended for span in spans):

@@ -17,7 +17,6 @@ from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_mess
 #: Tools whose files hold calls.
 TOOLS = CONTRACT["tools_of_calls"].split()
 _JSON = ".json"
-_SHOWN_DIGITS = 12
 
 
 def import_into(shape: str, file: Path, folder: Path) -> tuple[Path, int]:
@@ -34,7 +33,7 @@ def import_into(shape: str, file: Path, folder: Path) -> tuple[Path, int]:
         raise ValueError(f"{file}{packed} must be {', '.join((_JSON, *FORMATS))}")
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".jsonl" if file.suffix == _JSON else file.suffix
-    path = folder / f"{stem}_{hash_file(file)[:_SHOWN_DIGITS]}{suffix}"
+    path = folder / f"{stem}_{hash_file(file)[:12]}{suffix}"
     # written beside its name first: a build must not read half of it
     partial = path.with_name(f".{path.name}")
     try:

@@ -34,7 +34,6 @@ _HEAD = 1000
 _SHOWN_NAMES = 12
 # folders by which writers part files: a field and its value, or a date
 _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
-_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # anything else in a head is no name of a column: a file without a head has a record there
 _NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,100}")
 _OTHER_FORMATS = tuple(CONTRACT["formats_not_read"].split())
@@ -85,7 +84,7 @@ def _stem_named(name: str) -> str | None:
 def read_partition(path: Path) -> dict[str, str]:
     """Return the fields that the folders of a file state (``name=value``), which the writer left out of its records."""
     pairs = (part.partition("=") for part in path.parts[:-1] if "=" in part)
-    return {name: unquote(value) for name, _, value in pairs if value not in ("", _DEFAULT_PARTITION)}
+    return {name: unquote(value) for name, _, value in pairs if value not in ("", "__HIVE_DEFAULT_PARTITION__")}
 
 
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:

@@ -8,11 +8,6 @@ from hcat.engine.keys import hash_text
 from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Reply
 from hcat.language_models.replies import ReplyError
 
-MAXIMUM_REPLY_CHARACTERS: Final = 12_000
-"""Characters of an unusable reply that are sent back to the model."""
-
-_AGAIN: Final = "Reply with one JSON object that fits the schema, and with nothing else."
-
 KEY_VARIABLE: Final = "HCAT_LLM_API_KEY"
 """Environment variable of the endpoint's key, which has no other source."""
 
@@ -52,9 +47,9 @@ def converse(
         rows.append(ledger_row(model, shared, key, number, messages, reply, problem, revision))
         if problem is None or reply.text is None:
             break
-        again = f"That reply cannot be used: {problem}. {_AGAIN}"
-        said = {"role": "assistant", "content": reply.text[:MAXIMUM_REPLY_CHARACTERS]}
-        messages = [*messages, said, {"role": "user", "content": again}]
+        wanted = "Reply with one JSON object that fits the schema, and with nothing else."
+        said = {"role": "assistant", "content": reply.text[:12_000]}
+        messages = [*messages, said, {"role": "user", "content": f"That reply cannot be used: {problem}. {wanted}"}]
     rows[-1]["is_last"] = True
     return rows, value
 

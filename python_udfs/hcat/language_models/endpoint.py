@@ -102,12 +102,7 @@ class LanguageModel:
     _is_structured = True
 
     def __init__(
-        self,
-        service: Service,
-        kept: Mapping[str, str] | None = None,
-        *,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
+        self, service: Service, kept: Mapping[str, str] | None = None, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         if service.is_deciding and self._path:
             raise SettingsError(
@@ -117,7 +112,7 @@ class LanguageModel:
         self.service = service
         self.redactor = Redactor([service.key] if service.key else [])
         self._kept = dict(kept or {})
-        self._sleep, self._clock = sleep, clock
+        self._sleep = sleep
         self._lock = threading.Lock()
         self._failures_in_a_row = 0
         self.count_calls = 0
@@ -133,7 +128,7 @@ class LanguageModel:
             if refusal is not None:
                 return refusal
             self.count_calls += 1
-        started = self._clock()
+        started = time.monotonic()
         retrying = tenacity.Retrying(sleep=self._sleep, **retry_by(self.service))
         try:
             with silent_http_client():
@@ -143,13 +138,13 @@ class LanguageModel:
                 self._failures_in_a_row += 1
             reason = self.redactor.message(f"{error.failure}: {error.reason}")
             attempts = retrying.statistics["attempt_number"]
-            return Reply(None, "call_failed", reason, attempts=attempts, seconds=self._clock() - started)
+            return Reply(None, "call_failed", reason, attempts=attempts, seconds=time.monotonic() - started)
         text = str(self.redactor.value(text))
         with self._lock:
             self._failures_in_a_row = 0
             self.count_tokens += prompt_tokens + completion_tokens
             self._kept[prompt_hash] = text
-        seconds, attempts = self._clock() - started, retrying.statistics["attempt_number"]
+        seconds, attempts = time.monotonic() - started, retrying.statistics["attempt_number"]
         return Reply(text, "answered", "", prompt_tokens, completion_tokens, attempts, seconds)
 
     def _refusal(self) -> Reply | None:
@@ -218,7 +213,7 @@ class LanguageModel:
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
         url = self.service.base_url.rstrip("/") + self._path
-        deadline = self._clock() + self.service.timeout_seconds
+        deadline = time.monotonic() + self.service.timeout_seconds
         # no redirects: the key goes to the host that the settings name and to no other
         how: dict[str, Any] = {"timeout": self.service.timeout_seconds, "follow_redirects": False}
         how["trust_env"] = not is_plain_on_this_machine(url)
@@ -231,7 +226,7 @@ class LanguageModel:
                 if length > MAXIMUM_REPLY_BYTES:
                     reason = f"a reply must have at most {MAXIMUM_REPLY_BYTES} bytes, got more"
                     raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
-                if self._clock() > deadline:
+                if time.monotonic() > deadline:
                     raise httpx.ReadTimeout("deadline")
             return response.status_code, response.headers, b"".join(parts)
 

@@ -20,7 +20,6 @@ from hcat.report.scope import MAXIMUM_APPLICATIONS, list_applications
 from hcat.report.showing import ANSWER_CHARACTERS, format_day
 
 FILE_NAME: Final = "application.yml"
-NOT_STATED: Final = "not stated"
 #: Versions side by side: the candidate, the baseline, and others from the newest on.
 MAXIMUM_VERSIONS: Final = 4
 
@@ -206,4 +205,4 @@ def say_stated(value: str | date | None) -> str:
     """Return a statement as text, cleaned."""
     if isinstance(value, date):
         return format_day(value)
-    return clean_text(value, ANSWER_CHARACTERS) if value else NOT_STATED
+    return clean_text(value, ANSWER_CHARACTERS) if value else "not stated"

@@ -21,8 +21,6 @@ from hcat.report.showing import (
 from hcat.report.words import WORDS
 
 STATES: Final = WORDS["decision"]["states"]
-#: Sentences of each answer.
-MAXIMUM_SENTENCES: Final = 3
 
 
 def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
@@ -62,7 +60,7 @@ def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> S
     shown: list[Block | None] = [listed or blocks.absent("No answer of the candidate has a score to order it by.")]
     if rows:
         keys = [row["interaction_id"] for row in rows]
-        limits = {"characters": SENTENCE_CHARACTERS + 1, "maximum": MAXIMUM_SENTENCES}
+        limits = {"characters": SENTENCE_CHARACTERS + 1, "maximum": 3}
         found = blocks.read(source, "list_evidence_of", interaction_ids=keys, **limits)
         evidence = group_by(found, "interaction_id")
         cards = [_show_card(row, evidence.get(row["interaction_id"], []), explorer) for row in rows]

@@ -10,9 +10,6 @@ from hcat.report.ledger import Build
 from hcat.report.showing import format_difference, format_difference_interval, format_value
 from hcat.report.words import WORDS
 
-#: Pairs of versions shown.
-MAXIMUM_PAIRS: Final = 3
-
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return what comparisons of versions can show, replicates and query groups as far as their marts exist."""
@@ -66,7 +63,7 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "headline": _find_headline(pair) if pair["family"] == "headline" else None,
             "caveats": _list_caveats(pair),
         }
-        for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
+        for pair in blocks.read(source, "list_pairs")[:3]
     ]
 
 

@@ -17,8 +17,6 @@ QUERY_CHARACTERS = 400
 ANSWER_CHARACTERS = 900
 SENTENCE_CHARACTERS = 400
 EXCERPT_CHARACTERS = 240
-#: Characters of a name inside the id of an element.
-ANCHOR_CHARACTERS = 48
 #: Rows that a table shows; the number left out is shown below it. These limits bound the size of the file only.
 MAXIMUM_SYSTEMS = 12
 #: Shares below it are rounding errors of 0.
@@ -65,7 +63,7 @@ def format_points(difference: float | None) -> str:
 
 def to_anchor(kind: str, name: str) -> str:
     """Return the id of an element of the page, from a word of the report and a name that may hold anything."""
-    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:ANCHOR_CHARACTERS]
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:48]
     # names that look alike once they are cut stay apart
     return f"{kind}-{plain}" if plain == name else f"{kind}-{plain}-{hash_text(name)[:8]}"
 

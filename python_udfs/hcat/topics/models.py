@@ -18,7 +18,6 @@ from hcat.statistics.arrays import Floats, Vectors
 from hcat.statistics.arrays import Integers as Labels
 
 METHODS: Final = ("k_means", "dbscan", "hdbscan")
-REDUCTIONS: Final = ("pca", "umap", "none")
 
 #: Label of texts that belong to no cluster.
 NOISE: Final = -1
@@ -66,7 +65,7 @@ class TopicSettings:
     neighbourhood_distance: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, known in (("method", METHODS), ("reduction", REDUCTIONS)):
+        for name, known in (("method", METHODS), ("reduction", ("pca", "umap", "none"))):
             if getattr(self, name) not in known:
                 asked = getattr(self, name)
                 raise ValueError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")

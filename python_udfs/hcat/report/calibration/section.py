@@ -22,7 +22,6 @@ SHOWN_MARTS: Final = (
     "fct_score_bands",
     "fct_rater_agreement",
 )
-MAXIMUM_RATERS: Final = 20
 
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 
@@ -230,7 +229,7 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
     disagreeing = "select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater"
-    reports = source.rows(disagreeing, ["fct_rater_reports"])[:MAXIMUM_RATERS]
+    reports = source.rows(disagreeing, ["fct_rater_reports"])[:20]
     return [
         *(blocks.paragraph(f"Agreement between raters: {reason}.", "note") for reason in reasons),
         blocks.fold(

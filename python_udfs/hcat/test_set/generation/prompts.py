@@ -12,8 +12,6 @@ MAXIMUM_DOCUMENT_CHARACTERS: Final = 12_000
 """Longer chunks are cut: what lies behind is asked for by other chunks."""
 
 MAXIMUM_FACTS: Final = 12
-DIFFICULTIES: Final = ("easy", "medium", "hard")
-ANSWER_TYPES: Final = ("abbreviation", "entity", "description", "human", "location", "numeric")
 
 _TEXTS: Final = read_texts(__file__)
 #: Query type that a language model writes -> its task; other types come from templates.
@@ -27,8 +25,8 @@ def queries_response(query_type: str, count: int) -> Mapping[str, Any]:
     query = {
         "query": TEXT,
         "reference_answer": {"type": "null"} if query_type == "insufficient_context" else TEXT,
-        "difficulty": {"enum": list(DIFFICULTIES)},
-        "answer_type": {"enum": list(ANSWER_TYPES)},
+        "difficulty": {"enum": ["easy", "medium", "hard"]},
+        "answer_type": {"enum": ["abbreviation", "entity", "description", "human", "location", "numeric"]},
     }
     return object_of({"queries": {"type": "array", "minItems": 1, "maxItems": count, "items": object_of(query)}})
 
