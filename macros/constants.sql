@@ -6,7 +6,7 @@
    scoring = the definition of a metric (every interaction is scored again, and embeddings stay), checking = how answers
    are checked against reference answers, screening = the patterns of injections. #}
 {% macro revision_of(rules) -%}
-    {{ {'scoring': 11, 'checking': 3, 'screening': 2}[rules] }}
+    {{ {'scoring': 12, 'checking': 3, 'screening': 2}[rules] }}
 {%- endmacro %}
 
 {# A similarity or probability as far as it counts when the weakest sentence is chosen. Further decimals are noise of

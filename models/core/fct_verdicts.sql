@@ -33,7 +33,9 @@ pivoted as (
             when max(case when criterion = 'grounded' then human_label end) = 1 then 1
         end as human_label,
         min_by(rater_kind, {{ record({'label': 'human_label', 'place': 'place'}) }})
-        filter (where human_label is not null) as label_rater_kind
+        filter (where human_label is not null) as label_rater_kind,
+        min(inclusion_probability) as inclusion_probability, min(rater_code) as rater_code,
+        min(count_raters) as count_raters
     from judged
     group by interaction_id
 ),
@@ -152,6 +154,7 @@ explained as (
                 || coalesce(': ' || replace(deciding.score_status, '_', ' '), '') || '.'
         end as verdict_reason,
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
+        deciding.inclusion_probability, deciding.rater_code, deciding.count_raters,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
         deciding.prediction_set, deciding.human_label, deciding.raw_score, deciding.threshold, deciding.is_failing,
         {%- for criterion in criteria_of_verdict() %}

@@ -15,9 +15,11 @@ with names as (
 
 -- of several criteria that are one here, those that the first kind in hcat_label_kinds rated
 labels_of_criteria as (
-    select ratings.interaction_id, names.criterion, ratings.label, ratings.rater_kind
+    select ratings.*, names.criterion as merged_criterion
     from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated', 'interaction_id, criterion, label integer, rater_kind'
+        'calibration', 'int_ratings_adjudicated',
+        'interaction_id, criterion, label integer, rater_kind, inclusion_probability double, rater_code bigint,'
+        ~ ' count_raters bigint'
     ) }} as ratings
     inner join names on ratings.criterion = names.rated_as
     where ratings.label is not null
@@ -28,9 +30,12 @@ labels_of_criteria as (
 ),
 
 labels as (
-    select interaction_id, criterion, min(label) as label, min(rater_kind) as rater_kind
+    select
+        interaction_id, merged_criterion as criterion, min(label) as label, min(rater_kind) as rater_kind,
+        min(inclusion_probability) as inclusion_probability, min(rater_code) as rater_code,
+        min(count_raters) as count_raters
     from labels_of_criteria
-    group by interaction_id, criterion
+    group by interaction_id, merged_criterion
 ),
 
 -- of several scorers of a criterion, one that may decide, and that was shown to find and to pass most
@@ -102,7 +107,8 @@ crossed as (
 joined as (
     select
         crossed.*,
-        labels.label as human_label, labels.rater_kind, harmful.harm,
+        labels.label as human_label, labels.rater_kind, labels.inclusion_probability, labels.rater_code,
+        labels.count_raters, harmful.harm,
         coalesce(harmful.harm, scorers.metric_name) as metric_name,
         coalesce(scorers.is_deciding, false) as is_deciding,
         evaluations.score_status, evaluations.prediction_set, evaluations.raw_score, evaluations.threshold,

@@ -93,7 +93,7 @@ NUMBERS_OF_FILES = {
     "review_number": ({"4294967296"}, "a hash as a share of 2^32"),
     "bucket_characters": ({"5000", "50000000", "2", "1024"}, "characters gathered at once by GiB, and few in tests"),
     "bounded_log_odds": ({"8"}, "the log odds beyond which labels taught nothing"),
-    "revision_of": ({"2", "3", "11"}, "revisions of rules"),
+    "revision_of": ({"2", "3", "12"}, "revisions of rules"),
     "without_noise": ({"5"}, "decimals that do not depend on the batch"),
     "window_characters": ({"800"}, "characters that fit the encoder"),
     "toxic_probability": ({"0.5"}, "where the error rates of toxicity were measured"),

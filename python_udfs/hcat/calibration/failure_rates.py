@@ -54,12 +54,12 @@ _SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
 _LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
-#: What is read of int_ratings_adjudicated, of int_target_evaluations and of fct_verdicts.
-LABEL_COLUMNS: Final = ("interaction_id", *_LABEL_COLUMNS)
+#: What is read of int_target_evaluations and of fct_verdicts.
 EVALUATION_COLUMNS: Final = ("criterion", "metric_name", "interaction_id", "raw_score", "rater_kind", *_LABEL_COLUMNS)
 INTERACTION_COLUMNS: Final = (
     "interaction_id", "cluster_id", "second_cluster_id", "system", "population", "sampling_weight", "verdict",
-    "verdict_rule", "decided_by", "human_label", "label_rater_kind",
+    "verdict_rule", "decided_by", "human_label", "label_rater_kind", "inclusion_probability", "rater_code",
+    "count_raters",
 )  # fmt: skip
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
@@ -78,8 +78,10 @@ class Interactions(NamedTuple):
     is_answered: Flags
     known: Floats  # of any criterion: an expected refusal passes
     known_verdicts: Floats  # by a rule
-    labels: Floats  # of all criteria together
+    labels: Floats  # of all criteria together, also of one that no metric measures
     rater_kinds: Integers
+    inclusion_probabilities: Floats
+    raters: tuple[Floats, Floats]  # code of the first, and how many
 
 
 class Rows(NamedTuple):
@@ -98,7 +100,6 @@ class Rows(NamedTuple):
 
 def estimate_failure_rates(
     interactions: pa.Table,
-    ratings: pa.Table,
     evaluations: Iterable[pa.RecordBatch],
     segments: Iterable[pa.RecordBatch],
     *,
@@ -112,9 +113,6 @@ def estimate_failure_rates(
     interactions : Table
         :data:`INTERACTION_COLUMNS` of fct_verdicts, each interaction once; human_label is what raters say, all things
         considered.
-    ratings : Table
-        :data:`LABEL_COLUMNS` of all labels, one row per interaction and criterion. Those of a criterion without metric,
-        as truthfulness, count in the verdict alone.
     evaluations : iterable of RecordBatch
         :data:`EVALUATION_COLUMNS`: raw_score (null = the metric gave none), label (1 = raters accept, null = none), and
         what is known of the label. Ordered by criterion and metric_name, one row per metric and interaction. Read once.
@@ -134,7 +132,7 @@ def estimate_failure_rates(
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
     keys = FAILURE_RATE_SCHEMA.names[:5]
-    for criterion, found in _read_criteria(evaluations, ratings, known):
+    for criterion, found in _read_criteria(evaluations, known):
         reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
@@ -169,15 +167,14 @@ def _read_interactions(table: pa.Table) -> Interactions:
         np.where(column["decided_by"] == "rule", passes, np.nan),
         as_floats(table["human_label"]),
         np.array([_RATER_KINDS.get(kind, 0) for kind in column["label_rater_kind"].tolist()], dtype=np.int64),
+        as_floats(table["inclusion_probability"]),
+        (as_floats(table["rater_code"]), as_floats(table["count_raters"])),
     )
 
 
-def _read_criteria(
-    evaluations: Iterable[pa.RecordBatch], ratings: pa.Table, known: Interactions
-) -> Iterator[tuple[str, Rows]]:
+def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
     everything = _Reader(known)
-    everything.add_labels(ratings)
     parts = (
         (criterion, batch.filter(pc.field("criterion") == criterion))
         for batch in evaluations
@@ -204,17 +201,12 @@ class _Reader:
         self.rater_kinds = np.zeros(count, dtype=np.int64)
         self.scores: dict[str, Floats] = {}
 
-    def add_labels(self, rows: pa.Table | pa.RecordBatch) -> Integers:
-        """Take the labels of rows, the least where there are several of an interaction; return its places."""
-        places = find_places(rows["interaction_id"], self.interactions.ids, "interaction_id of labels")
-        for name, column in self.numbers.items():
-            np.fmin.at(column, places, as_floats(rows[name]))
-        return places
-
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the rows of a batch; what a criterion says of an interaction is the same for all its metrics."""
-        places = self.add_labels(batch)
+        places = find_places(batch["interaction_id"], self.interactions.ids, "interaction_id of evaluations")
         self.is_read[places] = True
+        for name, column in self.numbers.items():
+            column[places] = np.fmin(column[places], as_floats(batch[name]))
         self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
         metrics = batch["metric_name"].dictionary_encode()
         indices, scores = metrics.indices.to_numpy(zero_copy_only=False), as_floats(batch["raw_score"])
@@ -225,12 +217,13 @@ class _Reader:
 
     def finish(self, is_verdict: bool = False) -> Rows:
         """Return what was read of a criterion, or of all; where there is no answer, no criterion can be judged."""
-        known, numbers = self.interactions, self.numbers
-        judged = self.is_read & known.is_answered, numbers["label"], self.rater_kinds, known.known
+        known = self.interactions
+        label, *drawn = self.numbers.values()
+        judged = self.is_read & known.is_answered, label, self.rater_kinds, known.known, *drawn
         everything = np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts
-        is_read, labels, rater_kinds, outcomes = everything if is_verdict else judged
-        probabilities = np.where(np.isnan(labels), np.nan, numbers["inclusion_probability"])
-        raters = numbers["rater_code"], numbers["count_raters"]
+        found = (*everything, known.inclusion_probabilities, *known.raters) if is_verdict else judged
+        is_read, labels, rater_kinds, outcomes, probabilities, *raters = found
+        probabilities = np.where(np.isnan(labels), np.nan, probabilities)
         scores = np.stack([self.scores[name] for name in sorted(self.scores)], axis=1)
         return Rows(known, is_read, labels, probabilities, rater_kinds, *raters, outcomes, scores)
 

@@ -12,7 +12,6 @@ from sklearn.linear_model import Ridge
 from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
-    LABEL_COLUMNS,
     PENALTY,
     estimate_failure_rates,
     fit_ridge,
@@ -30,7 +29,8 @@ EVALUATIONS = make_schema(
 VERDICTS = make_schema(
     string="interaction_id cluster_id second_cluster_id system population verdict verdict_rule decided_by"
     " label_rater_kind",
-    float64="sampling_weight",
+    float64="sampling_weight inclusion_probability",
+    int64="rater_code count_raters",
     int32="human_label",
 )
 
@@ -97,6 +97,7 @@ def make_verdict(row: Row) -> Row:
         "label_rater_kind": row["rater_kind"],
         "sampling_weight": row.get("sampling_weight") or 1.0,
         "human_label": row["label"],
+        **{name: row[name] for name in ("inclusion_probability", "rater_code", "count_raters")},
     }
 
 
@@ -107,13 +108,11 @@ def estimate(rows: list[Row], batch_rows: int = 1000, criterion: str | None = No
     order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
     verdicts = {row["interaction_id"]: make_verdict(row) for row in rows}
     ids = sorted(verdicts, key=lambda name: name[::-1])
-    labels = pa.Table.from_pylist([row for row in rows if row["label"] is not None], schema=EVALUATIONS)
     # labels of a criterion without a metric stand beside no score
     nothing = dict.fromkeys(("label", "rater_kind", "inclusion_probability", "rater_code", "count_raters"))
     rows = [row | nothing if row.get("is_without_metric") else row for row in rows]
     table = estimate_failure_rates(
         pa.Table.from_pylist([verdicts[name] for name in ids], schema=VERDICTS),
-        labels.select(LABEL_COLUMNS),
         cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
         cut(segments.take(order), batch_rows),
         confidence=0.95,
