@@ -9,7 +9,7 @@ scores as (
         min(cluster_id) as cluster_id,
         {{ ordered_sum('score', 'interaction_id') }} / count(*) as mean_score
     from {{ ref('hcat', 'int_bias_scores') }}
-    where query_id in (select query_id from sides)
+    where query_id in (select sides.query_id from sides)
     group by system, metric_name, query_id
 ),
 

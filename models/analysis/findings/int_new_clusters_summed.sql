@@ -44,8 +44,9 @@ findings as (
 
 valued as (
     select
-        findings.finding_key as cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
-        interactions.second_cluster_id, documents.jackknife_group as second_group,
+        findings.finding_key as cell_id, findings.count_needed_to_confirm,
+        interactions.cluster_id, clusters.jackknife_group, interactions.second_cluster_id,
+        documents.jackknife_group as second_group,
         evaluations.whole_weight::double as weight, findings.build_number < clusters_seen.build_number as is_new,
         case
             when findings.measurement = 'share_failing' then evaluations.is_failing::integer

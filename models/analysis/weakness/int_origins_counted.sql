@@ -56,12 +56,12 @@ effective as (
 
 counted as (
     select
-        application, dimension, segment,
         {%- for origin in ['test_set', 'production'] %}
         sum(case when origin = '{{ origin }}' then count_interactions else 0 end)::bigint as count_{{ origin }},
         coalesce({{ exact_sum("case when origin = '" ~ origin ~ "' then weight end") }}, 0) as weight_{{ origin }},
-        count(case when origin = '{{ origin }}' then 1 end) as count_clusters_{{ origin }}{{ ',' if not loop.last }}
+        count(case when origin = '{{ origin }}' then 1 end) as count_clusters_{{ origin }},
         {%- endfor %}
+        application, dimension, segment
     from by_cluster
     group by application, dimension, segment
 ),

@@ -222,10 +222,10 @@ class _Reader:
         judged = self.is_read & known.is_answered, label, self.rater_kinds, known.known, *drawn
         everything = np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts
         found = (*everything, known.inclusion_probabilities, *known.raters) if is_verdict else judged
-        is_read, labels, rater_kinds, outcomes, probabilities, *raters = found
+        is_read, labels, rater_kinds, outcomes, probabilities, raters, counts_raters = found
         probabilities = np.where(np.isnan(labels), np.nan, probabilities)
         scores = np.stack([self.scores[name] for name in sorted(self.scores)], axis=1)
-        return Rows(known, is_read, labels, probabilities, rater_kinds, *raters, outcomes, scores)
+        return Rows(known, is_read, labels, probabilities, rater_kinds, raters, counts_raters, outcomes, scores)
 
 
 def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:
