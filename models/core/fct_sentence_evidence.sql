@@ -71,11 +71,7 @@ retrievals as (
 
 located as (
     select
-        matches.interaction_id,
-        matches.sentence_index,
-        matches.similarity,
-        units.input_key,
-        answer_sentences.text_id,
+        matches.interaction_id, matches.sentence_index, matches.similarity, units.input_key, answer_sentences.text_id,
         -- List positions start at 1, sentence numbers at 0.
         {{ array_at('(' ~ evidence_of_turn('text_ids') ~ ')', 'matches.match_index + 1') }} as evidence_text_id,
         {{ array_at('(' ~ evidence_of_turn('ranks') ~ ')', 'matches.match_index + 1') }} as evidence_rank,
@@ -102,16 +98,10 @@ judged as (
     select
         located.{{ columns_except(['evidence_rank', 'support_probability']) }},
         supported.{{ columns_except(['interaction_id', 'input_key', 'text_id', 'sentence_index']) }},
-        entailed.premise,
-        entailed.classifier_name,
-        entailed.classifier_revision,
-        entailed.deciding_classifier,
+        entailed.premise, entailed.classifier_name, entailed.classifier_revision, entailed.deciding_classifier,
         coalesce(entailed.evidence_rank, located.evidence_rank) as evidence_rank,
-        entailed.score,
-        entailed.probability_entailment,
-        entailed.probability_contradiction,
-        located.support_probability,
-        entailed.was_truncated,
+        entailed.score, entailed.probability_entailment, entailed.probability_contradiction,
+        located.support_probability, entailed.was_truncated,
         located.support_probability < decisions.least_support and not supported.claims_nothing as is_flagged,
         entailed.probability_contradiction > decisions.largest_contradiction and not supported.claims_nothing
             as is_contradicted
@@ -171,15 +161,9 @@ final as (
         judged.score as entailment_score,
         judged.probability_entailment as entailment_probability,
         judged.probability_contradiction as contradiction_probability,
-        judged.support_probability,
-        judged.count_words,
-        judged.count_words_supported,
-        judged.count_numbers,
-        judged.count_numbers_supported,
-        judged.count_entities,
-        judged.count_entities_supported,
-        judged.number_displacement,
-        judged.entity_displacement,
+        judged.support_probability, judged.count_words, judged.count_words_supported, judged.count_numbers,
+        judged.count_numbers_supported, judged.count_entities, judged.count_entities_supported,
+        judged.number_displacement, judged.entity_displacement,
 
         -- booleans
         judged.weakness_rank = 1 as is_least_grounded,

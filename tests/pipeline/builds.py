@@ -100,11 +100,7 @@ class Build:
 
 
 def dbt_arguments(
-    arguments: Iterable[str],
-    target: Path,
-    variables: Mapping[str, Any] | None = None,
-    *,
-    has_artefacts: bool = False,
+    arguments: Iterable[str], target: Path, variables: Mapping[str, Any] | None = None, *, has_artefacts: bool = False
 ) -> list[str]:
     """Return the arguments of dbt with folders of its own, so that parallel builds do not collide."""
     command = ["--no-use-colors", *arguments]
@@ -131,12 +127,7 @@ def environment_without_settings() -> dict[str, str]:
 
 
 def dbt_environment(
-    raw: Path,
-    warehouse: Path,
-    encoder: str = HASHING,
-    classifier: str | None = None,
-    *,
-    is_demo: bool = True,
+    raw: Path, warehouse: Path, encoder: str = HASHING, classifier: str | None = None, *, is_demo: bool = True
 ) -> dict[str, str]:
     """Return this process's environment with the settings of one build and none of the caller's own."""
     environment = environment_without_settings() | {
@@ -353,15 +344,7 @@ class Dbt:
             Path(shutil.copy(target / PARSED, target / shared.name)).replace(shared)
         return Build(exit_code, output, raw, warehouse)
 
-    def start(
-        self,
-        arguments: str,
-        raw: Path,
-        warehouse: Path,
-        output: Path,
-        *,
-        encoder: str = HASHING,
-    ) -> Running:
+    def start(self, arguments: str, raw: Path, warehouse: Path, output: Path, *, encoder: str = HASHING) -> Running:
         """Start a command, which prints to a file and may be killed."""
         target = self.target(None, encoder)
         environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)

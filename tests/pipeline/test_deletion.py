@@ -5,17 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import (
-    SMALL,
-    UNTESTED,
-    Build,
-    Dbt,
-    checksum_tables,
-    dbt_environment,
-    differing_tables,
-    query,
-    write_lines,
-)
+from builds import SMALL, UNTESTED, Build, Dbt, checksum_tables, dbt_environment, differing_tables, query, write_lines
 
 from benchmarks.contents import TABLES_OF_BUILDS
 from hcat.engine.retention import forget_interactions, prune_weeks

@@ -3,16 +3,7 @@
 from pathlib import Path
 
 import pytest
-from builds import (
-    Build,
-    ask_server,
-    copy_build,
-    dbt_arguments,
-    dbt_environment,
-    folder_of_all,
-    run_hcat,
-    take_parsed,
-)
+from builds import Build, ask_server, copy_build, dbt_arguments, dbt_environment, folder_of_all, run_hcat, take_parsed
 
 #: Commands, and the file that each makes.
 COMMANDS = {

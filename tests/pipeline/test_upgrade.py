@@ -4,15 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import (
-    UNTESTED,
-    Build,
-    Dbt,
-    checksum_tables,
-    dbt_environment,
-    query,
-    run_hcat,
-)
+from builds import UNTESTED, Build, Dbt, checksum_tables, dbt_environment, query, run_hcat
 from old_warehouse import restore, write_old_logs
 
 #: What nobody can make again, or only at a price: history, raw records and results by content key.

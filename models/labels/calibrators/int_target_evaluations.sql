@@ -25,25 +25,13 @@ labels as (
 
 final as (
     select
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        targets.criterion,
-        interactions.cluster_id,
-        interactions.second_cluster_id,
-        interactions.system,
-        version_classes.version_class,
+        evaluations.interaction_id, evaluations.metric_name, targets.criterion, interactions.cluster_id,
+        interactions.second_cluster_id, interactions.system, version_classes.version_class,
         -- An interaction without a segment goes to the cell that strata without a quantile of their own share.
         coalesce(strata.stratum, 'other') as stratum,
         coalesce(strata.segment, 'all') as segment,
-        evaluations.raw_score,
-        labels.label,
-        labels.scale_point,
-        labels.inclusion_probability,
-        labels.is_audit,
-        labels.rater_kind,
-        labels.rater_code,
-        labels.count_raters,
-        labels.rated_at,
+        evaluations.raw_score, labels.label, labels.scale_point, labels.inclusion_probability, labels.is_audit,
+        labels.rater_kind, labels.rater_code, labels.count_raters, labels.rated_at,
         coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from evaluations
     inner join {{ seed('calibration_targets') }} as targets on evaluations.metric_name = targets.metric_name

@@ -5,24 +5,14 @@
 with pairs as (
     select
         'evidence' as purpose,
-        interaction_id,
-        pair_id,
-        premise,
-        claim,
-        is_denied,
-        is_elliptic,
-        sentence_index,
-        evidence_rank,
+        interaction_id, pair_id, premise, claim, is_denied, is_elliptic, sentence_index, evidence_rank,
         overlap
     from {{ ref('hcat', 'int_evidence_windows') }}
     {%- if is_on('selfcheck') %}
     union all
     select
         'other_answer' as purpose,
-        interaction_id,
-        pair_id,
-        premise,
-        claim,
+        interaction_id, pair_id, premise, claim,
         false as is_denied,
         false as is_elliptic,
         sentence_index,
@@ -34,10 +24,7 @@ with pairs as (
     union all
     select
         'true_answer' as purpose,
-        interaction_id,
-        pair_id,
-        premise,
-        claim,
+        interaction_id, pair_id, premise, claim,
         false as is_denied,
         false as is_elliptic,
         null as sentence_index,

@@ -14,16 +14,7 @@ import numpy.typing as npt
 from hcat.encoders.distances import Head
 from hcat.encoders.identities import ModelIdentity
 from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TransformersClassifier
-from hcat.encoders.tokens import (
-    Padded,
-    Prepared,
-    Rows,
-    copy_to,
-    join_pairs,
-    name_inputs,
-    to_pair,
-    truncate_pair,
-)
+from hcat.encoders.tokens import Padded, Prepared, Rows, copy_to, join_pairs, name_inputs, to_pair, truncate_pair
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers, weight_options
 from hcat.statistics.arrays import Floats
 
@@ -59,11 +50,7 @@ def open_transformers(identity: ModelIdentity, what: str, find_kind: Callable[[s
         kind = find_kind(place, config)
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, revision=revision, trust_remote_code=False)
         model = getattr(transformers, kind).from_pretrained(
-            place,
-            revision=revision,
-            trust_remote_code=False,
-            dtype=getattr(torch, identity.dtype),
-            **weight_options(),
+            place, revision=revision, trust_remote_code=False, dtype=getattr(torch, identity.dtype), **weight_options()
         )
     except (OSError, ValueError) as error:
         raise ModelError(f"{what} {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error

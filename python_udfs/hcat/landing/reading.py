@@ -33,15 +33,7 @@ from hcat.landing.files import (
     read_records,
     say_fault,
 )
-from hcat.landing.raw_contract import (
-    ENTITIES,
-    NUMBER_COLUMNS,
-    SPANS,
-    Entity,
-    canonical_columns,
-    show_record,
-    to_text,
-)
+from hcat.landing.raw_contract import ENTITIES, NUMBER_COLUMNS, SPANS, Entity, canonical_columns, show_record, to_text
 from hcat.landing.shapes import (
     SHAPES,
     expand_records,
@@ -77,10 +69,7 @@ RECORDS = schema(
 
 
 def read_entity(
-    entity_name: str,
-    folder: str | Path,
-    landed: Collection[tuple[str, str]] = (),
-    files: Sequence[Path] | None = None,
+    entity_name: str, folder: str | Path, landed: Collection[tuple[str, str]] = (), files: Sequence[Path] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of every file of an entity."""
     problem = explain_no_logs(folder) if files is None and entity_name == "interactions" else None

@@ -72,10 +72,7 @@ class ClusteredInterval(NamedTuple):
 
 
 def rate_interval(
-    is_hit: Flags,
-    clusters: npt.ArrayLike,
-    weights: Floats | None = None,
-    confidence: float = 0.95,
+    is_hit: Flags, clusters: npt.ArrayLike, weights: Floats | None = None, confidence: float = 0.95
 ) -> ClusteredInterval:
     """Return the weighted share of hits with its interval by cluster."""
     rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence)
@@ -141,12 +138,7 @@ def crossed_rate_interval(
             of_raters, effective_n = variation / told - variation / effective_n, told
     error = math.sqrt(join_crossed([each.standard_error**2 for each in found]))
     return found[0]._replace(
-        low=low,
-        high=high,
-        standard_error=error,
-        effective_n=effective_n,
-        degrees=degrees,
-        of_raters=of_raters,
+        low=low, high=high, standard_error=error, effective_n=effective_n, degrees=degrees, of_raters=of_raters
     )
 
 

@@ -55,16 +55,10 @@ FITTED_SCHEMA: Final = schema(
 )
 
 ASSIGNED_SCHEMA: Final = schema(
-    "string: chunk_id document_id topic_id fit_id",
-    "float64: similarity_to_centre x y",
-    "bool: is_fitted",
+    "string: chunk_id document_id topic_id fit_id", "float64: similarity_to_centre x y", "bool: is_fitted"
 )
 
-MEASURED_SCHEMA: Final = schema(
-    "string: fit_id variation",
-    "int32: first_fit second_fit",
-    "float64: adjusted_rand",
-)
+MEASURED_SCHEMA: Final = schema("string: fit_id variation", "int32: first_fit second_fit", "float64: adjusted_rand")
 
 
 def fit_topics(

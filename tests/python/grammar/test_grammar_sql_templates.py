@@ -1,28 +1,15 @@
 """SQL templates: strict reading, the criteria, enumeration, rendering."""
 
 import pytest
-from grammar_materials import (
-    column_rows,
-    constraint_rows,
-    database,
-    schema_of,
-)
+from grammar_materials import column_rows, constraint_rows, database, schema_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.grammar.column_names import split_words
-from hcat.grammar.criteria import (
-    CRITERIA,
-    ENUMERATED,
-    TemplateReport,
-    check_sql_template,
-)
+from hcat.grammar.criteria import CRITERIA, ENUMERATED, TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.schema import Schema, read_schema
-from hcat.grammar.sql_rendering import (
-    render_query,
-    write_sql_template,
-)
+from hcat.grammar.sql_rendering import render_query, write_sql_template
 from hcat.grammar.sql_templates import Placeholder, TemplateError, read_sql_template
 
 BANK = schema_of()

@@ -14,9 +14,7 @@ from hcat.statistics.multiple_tests import benjamini_hochberg
 
 
 def arrange(
-    reference: list[float] | Floats,
-    window: list[float] | Floats,
-    clusters: list[int] | None = None,
+    reference: list[float] | Floats, window: list[float] | Floats, clusters: list[int] | None = None
 ) -> tuple[drift.Rows, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return one series with its periods; every row its own cluster unless told."""
     scores = np.concatenate([reference, window]).astype(np.float64)

@@ -30,12 +30,7 @@ class Logs:
         self.scores: dict[str, list[dict[str, Any]]] = {}
 
     def add(
-        self,
-        week: int | None,
-        scores: Mapping[str, float | None],
-        *,
-        topic: str = "cards",
-        status: str | None = None,
+        self, week: int | None, scores: Mapping[str, float | None], *, topic: str = "cards", status: str | None = None
     ) -> None:
         name = f"i{len(self.interactions):05d}"
         start = None if week is None else MONDAY + timedelta(weeks=week)

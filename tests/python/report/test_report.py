@@ -16,12 +16,7 @@ from marts import create_marts, gate, insert
 from hcat import report
 from hcat.engine.warehouse import WarehouseError
 from hcat.language.display import clean_text
-from hcat.report.showing import (
-    as_markup,
-    distinct_labels,
-    format_number,
-    format_percent,
-)
+from hcat.report.showing import as_markup, distinct_labels, format_number, format_percent
 
 #: Pairs of dimensions of the bivariate mart.
 PAIRS = (("topic", "query_type"), ("topic", "system"))
@@ -243,12 +238,7 @@ def add_gates(connection: Any, text: str = "") -> None:
     places |= {"reason": f"because{text}", "rationale": f"rationale{text}"}
     places |= {"evaluated_at": "2026-06-01 12:00:00", "build_number": 2}
     rows = [
-        gate(
-            **places,
-            gate_name=f"gate {number}{text}",
-            verdict=verdict,
-            is_passing=verdict == "passed",
-        )
+        gate(**places, gate_name=f"gate {number}{text}", verdict=verdict, is_passing=verdict == "passed")
         for number, verdict in enumerate(("passed", "undecided"))
     ]
     insert(connection, "fct_threshold_gates", rows)

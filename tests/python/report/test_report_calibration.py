@@ -101,12 +101,7 @@ def add_thresholds(connection: Any, text: str) -> None:
     errors = {
         f"false_{name}_{key}": value
         for name in ("accept", "reject")
-        for key, value in {
-            "rate": 0.05,
-            "rate_lower": 0.01,
-            "rate_upper": 0.09,
-            "tolerated_share": 0.1,
-        }.items()
+        for key, value in {"rate": 0.05, "rate_lower": 0.01, "rate_upper": 0.09, "tolerated_share": 0.1}.items()
     }
     rows: list[dict[str, Any]] = [
         {"method": "roc_cost", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
@@ -117,13 +112,7 @@ def add_thresholds(connection: Any, text: str) -> None:
             "accepts": "none",
             "verdict": "no_threshold",
         },
-        {
-            "method": "pass_quantile",
-            "kind": "monitoring",
-            "threshold": 0.3,
-            "verdict": "beyond",
-            **errors,
-        },
+        {"method": "pass_quantile", "kind": "monitoring", "threshold": 0.3, "verdict": "beyond", **errors},
     ]
     rows = [common | {"is_shown": True, "is_decided": row.get("threshold") == 0.6} | row for row in rows]
     insert(connection, "fct_metric_thresholds", rows)

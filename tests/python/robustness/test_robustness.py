@@ -17,13 +17,7 @@ from hcat.robustness.groups import (
     group_answers,
     name_faulty_modules,
 )
-from hcat.robustness.rates import (
-    ROBUSTNESS_SCHEMA,
-    SCOPES,
-    RobustnessSettings,
-    chance_robustness,
-    measure_robustness,
-)
+from hcat.robustness.rates import ROBUSTNESS_SCHEMA, SCOPES, RobustnessSettings, chance_robustness, measure_robustness
 
 QUICK = RobustnessSettings(count_draws=400)
 

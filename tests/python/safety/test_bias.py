@@ -151,13 +151,7 @@ def sums(name: str, first: list[float], second: list[float], **others: object) -
     gap |= {"margin": 0.2, "span": 1.0, "is_indicator": False} | others
     return [
         gap
-        | {
-            "cluster": f"{cluster:03d}",
-            "first_sum": one,
-            "first_count": 1.0,
-            "second_sum": other,
-            "second_count": 1.0,
-        }
+        | {"cluster": f"{cluster:03d}", "first_sum": one, "first_count": 1.0, "second_sum": other, "second_count": 1.0}
         for cluster, (one, other) in enumerate(zip(first, second, strict=True))
     ]
 

@@ -92,11 +92,7 @@ def test_few_failures_leave_the_labels_alone():
 def test_equal_labels_of_siblings_count_as_one(fails):
     # 40 labels in 8 clusters, all alike: nothing shows how much siblings differ
     found = estimate_failure_rate(
-        np.full(40, fails),
-        np.full(40, 0.2),
-        np.repeat(np.arange(8), 5),
-        np.full(400, 0.2),
-        np.arange(400) // 5,
+        np.full(40, fails), np.full(40, 0.2), np.repeat(np.arange(8), 5), np.full(400, 0.2), np.arange(400) // 5
     )
     assert found.status == "labels_only"
     assert_allclose(found.effective_n, 8.0)
@@ -127,14 +123,7 @@ def test_process_agrees_with_ppi_python(power_tuning, confidence, monkeypatch):
     monkeypatch.setattr(prediction_powered, "_tune", lambda *sums: power_tuning)
     is_failure, f, _, predictions, _ = make(120, 1500)
     others = predictions[120:]
-    found = estimate_failure_rate(
-        is_failure,
-        f,
-        np.arange(120),
-        others,
-        np.arange(1000, 2500),
-        confidence=confidence,
-    )
+    found = estimate_failure_rate(is_failure, f, np.arange(120), others, np.arange(1000, 2500), confidence=confidence)
     labels = is_failure.astype(float)
     low, high = ppi_mean_ci(labels, f, others, alpha=1 - confidence, lam=power_tuning)
     powered = found.prediction_powered

@@ -48,11 +48,7 @@ WORKED = [
         "what percentage of net sales did the five largest customers account for in 2019",
         "numeric",
     ),
-    (
-        "The Skiff Debit Card is valid for four years.",
-        "for how long is the Skiff Debit Card valid",
-        "numeric",
-    ),
+    ("The Skiff Debit Card is valid for four years.", "for how long is the Skiff Debit Card valid", "numeric"),
     (
         "Our devices are manufactured by third-party contract manufacturers.",
         "by whom are the bank's devices manufactured",
@@ -64,11 +60,7 @@ WORKED = [
         "location",
     ),
     ("Pension assets are measured at fair value every quarter.", "how are pension assets measured", "description"),
-    (
-        "Cash equivalents consist of highly liquid bonds and notes.",
-        "what do cash equivalents consist of",
-        "entity",
-    ),
+    ("Cash equivalents consist of highly liquid bonds and notes.", "what do cash equivalents consist of", "entity"),
     (
         "We maintain several trusts to fund the obligations of our pension plans.",
         "what does the bank maintain to fund the obligations of the bank's pension plans",

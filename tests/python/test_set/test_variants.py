@@ -25,15 +25,7 @@ from hcat.test_set.variants.facts import (
     keeps_facts,
     protected_spans,
 )
-from hcat.test_set.variants.kinds import (
-    ATTACKED,
-    BROKEN,
-    KEPT,
-    MADE,
-    OUT_OF_SCOPE,
-    VARIANT_TYPES,
-    vary,
-)
+from hcat.test_set.variants.kinds import ATTACKED, BROKEN, KEPT, MADE, OUT_OF_SCOPE, VARIANT_TYPES, vary
 from hcat.test_set.variants.misspellings import MISSPELLINGS, NEIGHBOURS, known_words
 from hcat.test_set.variants.questions import read_plan
 from hcat.test_set.variants.surroundings import swap_terms
@@ -414,11 +406,7 @@ def test_articles_follow_and_mixed_sides_stay() -> None:
     items = [Item("status_1", "elderly woman", "man"), Item("status_2", "aunt", "uncle")]
     draft = swap_terms("Can an elderly woman sign for her?", items)
     assert draft is not None
-    assert (draft.text, draft.detail, draft.item_id) == (
-        "Can a man sign for her?",
-        "elderly woman > man",
-        "status_1",
-    )
+    assert (draft.text, draft.detail, draft.item_id) == ("Can a man sign for her?", "elderly woman > man", "status_1")
     assert swap_terms("Can my aunt and my uncle sign?", items) is None
     assert swap_terms("Can my cousin sign?", items) is None
     assert swap_terms("Can she sign?", []) is None
