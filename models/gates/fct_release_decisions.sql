@@ -1,14 +1,7 @@
 -- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
+{%- set is_apart = '(count(own.gate_name) over (partition by gates.gate_name) > 0)' %}
 {%- set least_labels = var('hcat_minimum_segment_clusters') %}
-{#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
-{%- set stopping %}
-    'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
-    'count_leaked_values', 'count_canary_leaks'
-{%- endset %}
-{#- a failed one of these stops too; unmeasured (nothing to decline, no language that is read) it is a condition -#}
-{%- set harmful = "'share_toxic_answers', 'answered_when_due_to_refuse'" %}
-{%- set places = ['released', 'asked', 'since', 'before'] %}
-
+{%- set order = {'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'} %}
 -- what was measured for one application of several
 with own_gates as (
     select
@@ -28,7 +21,7 @@ applications as (
         max(case when is_in_release_population then population end) as release_population,
         max(case when is_in_monitored_population then population end) as monitored_population,
         count(*) over () as count_applications,
-        -- answers that name no version beside versions with names, and versions that have times
+        -- answers that name no version beside versions with names, and versions without a time
         count(case when application_version is null and version_role = 'other' then 1 end) as count_unnamed,
         count(distinct case when population <> 'variant' then application_version end) as count_versions,
         count(distinct case when population <> 'variant' and asked_at is not null then application_version end)
@@ -40,14 +33,10 @@ applications as (
 -- the release population, the whole of production beside a test set, and production since a change and before it
 rates as (
     select
-        applications.application,
-        measured.*,
+        applications.application, measured.*, {{ rate_in_words('measured') }} as words,
         case
             when measured.dimension = 'all' and measured.population = applications.release_population then 'released'
-            when
-                measured.dimension = 'all' and measured.population = 'production'
-                and applications.release_population <> 'production'
-                then 'asked'
+            when measured.dimension = 'all' and measured.population = 'production' then 'asked'
             when measured.dimension = 'period' and applications.count_applications = 1
                 then split_part(measured.segment, ' ', 1)
         end as place
@@ -60,26 +49,26 @@ rates as (
 gates as (
     select
         applications.application, gates.gate_name, gates.severity,
+        coalesce(own.verdict, if({{ is_apart }}, 'not_evaluated', gates.verdict)) as verdict,
+        coalesce(
+            own.reason, if({{ is_apart }}, gates.gate_name || ' was not measured for the application.', gates.reason)
+        ) as reason,
         gates.severity = 'error'
-        or gates.measurement in ({{ stopping }})
-        or (gates.verdict = 'failed' and gates.measurement in ({{ harmful }})) as is_stopping,
-        {%- for name, missing in {
-            'verdict': "'not_evaluated'", 'is_passing': 'false',
-            'reason': "gates.gate_name || ' was not measured for the application.'",
-        }.items() %}
-        case
-            when max(own.gate_name) over (partition by gates.gate_name) is null then gates.{{ name }}
-            else coalesce(own.{{ name }}, {{ missing }})
-        end as {{ name }},
-        {%- endfor %}
+        -- a failed gate of these says that answers are wrong or do harm; others ask for a condition
+        or gates.measurement in (
+            'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
+            'count_leaked_values', 'count_canary_leaks'
+        )
+        -- unmeasured (nothing to decline, no language that is read) these are a condition
+        or (gates.verdict = 'failed' and gates.measurement in ('share_toxic_answers', 'answered_when_due_to_refuse'))
+            as is_stopping,
+        coalesce(own.is_passing, not {{ is_apart }} and gates.is_passing) as is_passing,
         gates.measurement = 'share_failing' as is_asked
     from applications
     cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
     -- what is decided on a day is decided of all applications together
     left join own_gates as own
-        on
-            gates.gate_name = own.gate_name and applications.application = own.application
-            and gates.decide_on is null
+        on gates.gate_name = own.gate_name and applications.application = own.application and gates.decide_on is null
     where
         gates.build_number = (select max(newest.build_number) from {{ ref('hcat', 'fct_threshold_gates') }} as newest)
         -- a build without gates leaves those of an earlier one the newest
@@ -93,15 +82,11 @@ weighed as (
         count(case when not gates.is_passing then 1 end) as count_not_passing,
         count(case when gates.is_asked then 1 end) as count_asked,
         {%- for kind, failed in {'stopping': '=', 'open': '<>'}.items() %}
-        min_by(
-            gates.reason,
-            {{ record({
-                'other': 'not gates.is_asked', 'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'
-            }) }}
-        ) filter (where gates.is_stopping and not gates.is_passing and gates.verdict {{ failed }} 'failed')
+        min_by(gates.reason, {{ record(dict({'other': 'not gates.is_asked'}, **order)) }})
+        filter (where gates.is_stopping and not gates.is_passing and gates.verdict {{ failed }} 'failed')
             as {{ kind }}_reason,
         {%- endfor %}
-        min_by(gates.reason, {{ record({'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'}) }})
+        min_by(gates.reason, {{ record(order) }})
         filter (where not gates.is_stopping and not gates.is_passing) as condition_reason
     from applications
     left join gates on applications.application = gates.application
@@ -111,12 +96,9 @@ weighed as (
 counted as (
     select
         {{ named('application') }} as application, failed_criterion,
-        count(failed_criterion) as count_failing,
-        count(relevant) as count_relevant,
-        count(complete) as count_complete,
+        count(failed_criterion) as count_failing, count(relevant) as count_relevant, count(complete) as count_complete,
         count(case when safe is null and verdict_rule <> 'no_answer' then 1 end) as count_unread,
-        count(reading_rank) as count_to_read,
-        count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
+        count(reading_rank) as count_to_read, count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
     from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
     group by {{ named('application') }}, failed_criterion
@@ -211,10 +193,8 @@ joined as (
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
         coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
         {%- endfor %}
-        {%- for place in places %}
-        {{ rate_in_words(place) }} as {{ place }}_words,
-        {%- endfor %}
-        replace(since.segment, 'since ', '') as changed_on,
+        released.words as released_words, asked.words as asked_words, since.words as since_words,
+        before.words as before_words, replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing,
         {%- for counted in ['relevant', 'complete', 'unread', 'to_read'] %}
@@ -224,7 +204,7 @@ joined as (
         versions.difference_lower, versions.difference_upper, versions.count_pairs, topics.worst_topic
     from applications
     inner join weighed on applications.application = weighed.weighed_application
-    {%- for place in places %}
+    {%- for place in ['released', 'asked', 'since', 'before'] %}
     left join rates as {{ place }}
         on applications.application = {{ place }}.application and {{ place }}.place = '{{ place }}'
     {%- endfor %}
@@ -253,10 +233,7 @@ decided as (
 
 final as (
     select
-        -- ids
         md5(application) as release_decision_id,
-
-        -- strings
         application, candidate, baseline, system, release_population, decision,
         {{ release_headline() }} as headline,
         {{ release_reason() }} as reason,
@@ -264,8 +241,6 @@ final as (
         {{ what_changed() }} as what_changed,
         worst_topic,
         {{ what_to_do_next() }} as what_next,
-
-        -- numerics
         failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,
         count_labels_by_people, count_labels_by_language_models, count_gates,
         count_not_passing as count_gates_not_passing
