@@ -98,7 +98,8 @@ counted as (
         {{ named('application') }} as application, failed_criterion,
         count(failed_criterion) as count_failing, count(relevant) as count_relevant, count(complete) as count_complete,
         count(case when safe is null and verdict_rule <> 'no_answer' then 1 end) as count_unread,
-        count(reading_rank) as count_to_read, count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
+        count(reading_rank) as count_to_read,
+        count(case when verdict_rule = 'refused_unasked' then 1 end) as count_declined
     from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
     group by {{ named('application') }}, failed_criterion
@@ -188,14 +189,13 @@ topics as (
 
 joined as (
     select
-        applications.*, weighed.*, released.failure_rate, released.failure_rate_lower,
-        released.failure_rate_upper, released.count_interactions, released.count_judged,
+        applications.*, weighed.*, released.failure_rate, released.failure_rate_lower, released.failure_rate_upper,
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
         coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
         {%- endfor %}
-        released.words as released_words, asked.words as asked_words, since.words as since_words,
-        before.words as before_words, replace(since.segment, 'since ', '') as changed_on,
-        since.failure_rate as failure_rate_since_change,
+        released.count_interactions, released.count_judged, released.words as released_words, asked.words as asked_words,
+        since.words as since_words, before.words as before_words, since.failure_rate as failure_rate_since_change,
+        replace(since.segment, 'since ', '') as changed_on,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing,
         {%- for counted in ['relevant', 'complete', 'unread', 'to_read'] %}
         coalesce(faults.count_all_{{ counted }}, 0) as count_{{ counted }},
