@@ -193,9 +193,9 @@ joined as (
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
         coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
         {%- endfor %}
-        released.count_interactions, released.count_judged, released.words as released_words, asked.words as asked_words,
-        since.words as since_words, before.words as before_words, since.failure_rate as failure_rate_since_change,
-        replace(since.segment, 'since ', '') as changed_on,
+        released.count_interactions, released.count_judged, released.words as released_words,
+        asked.words as asked_words, since.words as since_words, before.words as before_words,
+        replace(since.segment, 'since ', '') as changed_on, since.failure_rate as failure_rate_since_change,
         faults.failed_criterion, faults.count_failing, faults.count_all_failing,
         {%- for counted in ['relevant', 'complete', 'unread', 'to_read'] %}
         coalesce(faults.count_all_{{ counted }}, 0) as count_{{ counted }},
