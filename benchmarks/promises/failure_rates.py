@@ -51,8 +51,10 @@ def _is_covered_without_low_scores(random: np.random.Generator, count_labels: in
     labels, nothing, zeros, ones = np.full(count, np.nan), np.full(count, np.nan), np.zeros(count, int), np.ones(count)
     labels[rows] = ~is_failing[rows]
     single = np.arange(count), [str(row) for row in range(count)]
-    known = Interactions(None, zeros, [("", "")], *single, *single, ones, ones > 0, nothing, nothing, labels, zeros)
-    read = Rows(known, ones > 0, labels, ones * count_labels / count, zeros, ones, ones, nothing, score[:, None])
+    share = ones * count_labels / count
+    asked = ones, ones > 0, nothing, nothing, labels, zeros, share, (ones, ones)
+    known = Interactions(None, zeros, [("", "")], *single, *single, *asked)
+    read = Rows(known, ones > 0, labels, share, zeros, ones, ones, nothing, score[:, None])
     reason, predictions, ranks = predict_failures(read, 1)
     found = estimate_cell(read, np.arange(count), predictions, ranks, reason, 0.95)
     return bool(found["failure_rate_lower"] <= rate <= found["failure_rate_upper"])

@@ -97,10 +97,7 @@ def build_gate(random: np.random.Generator, rate: float, count_clusters: int) ->
 
 
 def _of_audits(
-    random: np.random.Generator,
-    name: str,
-    draw: Callable[[np.random.Generator, Integers], Integers],
-    count_runs: int,
+    random: np.random.Generator, name: str, draw: Callable[[np.random.Generator, Integers], Integers], count_runs: int
 ) -> list[Promise]:
     failed = []
     months = np.repeat(np.arange(MONTHS), LABELS)

@@ -107,7 +107,8 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     # drawn: a plain random sample of the test set that no person has rated, by numbers that anyone can compute again
     eligible = built.query(
         "select interaction_id from int_interaction_attributes where is_in_release_population and is_answered"
-        " and interaction_id not in (select interaction_id from stg_ratings where criterion = 'faithfulness')"
+        " and interaction_id not in"
+        " (select interaction_id from stg_ratings where criterion = 'faithfulness' and rater_kind = 'person')"
         " order by interaction_id"
     )
     share = 40 / len(eligible)

@@ -58,6 +58,8 @@ NUMBERS_OF_FILES = {
     "int_cell_sums": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "int_findings_in_holes": ({"0.5"}, "a cell that accounts for half of a weakness explains it"),
     "int_findings_evidence": ({"2", "3"}, "squares; examples"),
+    "arithmetic": ({"99"}, "whole percent inside 0 and 100"),
+    "int_origins_counted": ({"2"}, "squares"),
     "int_weak_cells_weighed": ({"2", "3"}, "order of low, medium and high"),
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_bound": ({"2", "4"}, "Wilson's formula"),

@@ -10,12 +10,7 @@ from schemas import make_schema
 from sklearn.linear_model import Ridge
 
 from hcat.calibration.calibrators import COUNT_FOLDS
-from hcat.calibration.failure_rates import (
-    FAILURE_RATE_SCHEMA,
-    PENALTY,
-    estimate_failure_rates,
-    fit_ridge,
-)
+from hcat.calibration.failure_rates import FAILURE_RATE_SCHEMA, PENALTY, estimate_failure_rates, fit_ridge
 from hcat.statistics.clusters import hash_folds
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
