@@ -85,8 +85,8 @@
     {%- else %}
     || coalesce(' Nobody looked for harm in ' || nullif(count_unread, 0) || ' of them.', '')
     {%- endfor %}
-    || coalesce(' Answers that name no version, and are not judged here: ' || nullif(count_unnamed, 0) || '.', '')
-    || if(count_dated > 0 and count_dated < count_versions, ' Not all versions have times: names tell the newest.', '')
+    || coalesce(' Answers without a version, which are not judged here: ' || nullif(count_unnamed, 0) || '.', '')
+    || if(count_dated > 0 and count_dated < count_versions, ' Some versions have no times, so names decide which is newest.', '')
     || coalesce(
         ' Answers that decline, where nobody said whether they should: ' || nullif(count_all_declined, 0) || '.', ''
     )

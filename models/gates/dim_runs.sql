@@ -81,7 +81,7 @@ select {{ columns_of_contract({
     'seed_checksums': "'" ~ tojson(checksums_of_files('seed')) ~ "'",
     'dbt_version': "'" ~ dbt_version ~ "'",
     'device': 'encoder.device',
-    'dtype': 'encoder.dtype',
+    'dtype': "concat_ws(', classifier ', encoder.dtype, nullif(classifier.dtype, encoder.dtype))",
     'build_number': build_number(),
     'random_seed': var('hcat_random_seed') ~ '::bigint',
     'is_passing': 'false',

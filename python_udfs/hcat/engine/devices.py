@@ -72,7 +72,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
 @cache
 def multiplies_bfloat16() -> bool:
-    """Return whether the processor multiplies bfloat16 itself, as Linux says of it: elsewhere it is 8 times slower."""
+    """Return whether Linux says that the processor multiplies bfloat16; on others bfloat16 is 8 times slower."""
     about = Path("/proc/cpuinfo")
     return about.exists() and not {"avx512_bf16", "amx_bf16"}.isdisjoint(about.read_text(encoding="utf-8").split())
 
