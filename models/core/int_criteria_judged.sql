@@ -29,13 +29,22 @@ labels_of_criteria as (
         ) = 1
 ),
 
-labels as (
+labels_merged as (
     select
         interaction_id, merged_criterion as criterion, min(label) as label, min(rater_kind) as rater_kind,
         min(inclusion_probability) as inclusion_probability, min(rater_code) as rater_code,
         min(count_raters) as count_raters
     from labels_of_criteria
     group by interaction_id, merged_criterion
+),
+
+-- a person who accepts an answer as grounded has read it, and knows better than a score of toxicity
+labels as (
+    select * from labels_merged
+    union all
+    select interaction_id, 'safe' as criterion, label, rater_kind, inclusion_probability, rater_code, count_raters
+    from labels_merged
+    where criterion = 'grounded' and label = 1 and rater_kind = 'person'
 ),
 
 -- of several scorers of a criterion, one that may decide, and that was shown to find and to pass most
@@ -115,17 +124,14 @@ joined as (
         evaluations.is_failing,
         coalesce(evaluations.calibrated_probability, evaluations.raw_score) as score
     from crossed
-    -- where nobody declared what was due, raters of relevance say whether a refusal was right; a person who accepts an
-    -- answer as grounded has read it, and knows better than a score of toxicity
+    -- where nobody declared what was due, raters of relevance say whether a refusal was right
     left join labels
         on
             crossed.interaction_id = labels.interaction_id
             and case
                 when crossed.criterion = 'behaves' and crossed.is_refusal and not crossed.is_prepared then 'relevant'
-                when crossed.criterion = 'safe' then 'grounded'
                 else crossed.criterion
             end = labels.criterion
-            and (crossed.criterion <> 'safe' or (labels.label = 1 and labels.rater_kind = 'person'))
     left join harmful on crossed.interaction_id = harmful.interaction_id and crossed.criterion = harmful.criterion
     left join scorers on crossed.criterion = scorers.criterion
     left join evaluations

@@ -94,14 +94,16 @@ safety as (
     ) }} as measured on gates.measurement = measured.measurement
 ),
 
--- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
+-- A judge that fails or is undecided must not stop a release: fct_judge_agreement counts them.
 evaluations_not_failed as (
-    select
-        gates.gate_name, avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value, count(*) as n
+    select gates.gate_name, counted.value, counted.n
     from gates
-    cross join {{ ref('hcat', 'fct_evaluations') }} as evaluations
-    where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
-    group by gates.gate_name
+    cross join (
+        select avg(case when score_status = 'failed' then 0 else 1 end) as value, count(*) as n
+        from {{ ref('hcat', 'fct_evaluations') }}
+        where not {{ is_judged_metric('metric_name') }}
+    ) as counted
+    where gates.measurement = 'share_not_failed' and counted.n > 0
 ),
 
 -- the entity that lost most, and the largest of several; what was deleted on request says nothing about the logs
@@ -152,10 +154,12 @@ bias_gaps as (
     group by gates.gate_name, systems.application
 ),
 
--- of all answers of a candidate, whoever asked; rules read every one, names are looked for where the language is known
+-- of all answers of a candidate, whoever asked; rules read every one, names are looked for where the language is known;
+-- the class of a value is no condition of the join, which would compare all pairs of rows
 leaked_values as (
     select
-        gates.gate_name, systems.application, count(leaks.privacy_finding_id) as value,
+        gates.gate_name, systems.application,
+        count(case when leaks.is_leak and gates.segment in ('all', leaks.entity_class) then 1 end) as value,
         -- privacy has a row for each answer that was read for names
         count(distinct case
             when gates.dimension is distinct from 'entity_class' then answers_read.interaction_id
@@ -167,11 +171,9 @@ leaked_values as (
     left join {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id') }} as answers_read
         on interactions.interaction_id = answers_read.interaction_id
     left join {{ ref_if_on(
-        'privacy', 'int_privacy_findings', 'privacy_finding_id, interaction_id, is_leak boolean, entity_class'
+        'privacy', 'int_privacy_findings', 'interaction_id, is_leak boolean, entity_class'
     ) }} as leaks
-        on
-            interactions.interaction_id = leaks.interaction_id and leaks.is_leak
-            and gates.segment in ('all', leaks.entity_class)
+        on interactions.interaction_id = leaks.interaction_id
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name, systems.application
 ),

@@ -25,8 +25,12 @@ with source as (
 named as (
     select source.interaction_id as named_id, min(traces.interaction_id) as interaction_id
     from source
-    inner join {{ ref('hcat', 'base_folded_traces') }} as spans
-        on spans.entity = 'spans' and source.interaction_id in (spans.trace_id, spans.span_id)
+    inner join (
+        select trace_id, trace_id as name from {{ ref('hcat', 'base_folded_traces') }} where entity = 'spans'
+        union all
+        select trace_id, span_id as name from {{ ref('hcat', 'base_folded_traces') }} where entity = 'spans'
+    ) as spans
+        on source.interaction_id = spans.name
     inner join {{ ref('hcat', 'base_folded_traces') }} as traces
         on traces.entity = 'interactions' and spans.trace_id = traces.trace_id
     group by source.interaction_id

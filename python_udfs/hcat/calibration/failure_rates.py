@@ -328,7 +328,7 @@ def estimate_cell(
     return {
         "method": method,
         "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
-        "statement": _state(rate, chosen, len(by_rule), _limits(rate, found, members, labelled[by_people])),
+        "statement": _state(rate, chosen, found.known[by_rule], _limits(rate, found, members, labelled[by_people])),
         "count_interactions": len(members),
         "count_known_outcomes": len(by_rule),
         "count_labels": rate.count_labels,
@@ -428,17 +428,18 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
     return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
 
 
-def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int, limits: str) -> str | None:
+def _state(rate: FailureRate, chosen: RateInterval | None, known: Doubles, limits: str) -> str | None:
     """Return the rate in one line, or None without one."""
     if chosen is None:
         return None
-    bounds = f"{100 * chosen.low:.0f} % to {100 * chosen.high:.0f} %"
+    bounds = f"{100 * chosen.low:.0f} to {100 * chosen.high:.0f} %"
     of_all = f"{100 * chosen.estimate:.0f} % ({bounds})"
     counted = f"{rate.count_failures} of {rate.count_labels}"
-    if count_known and not rate.count_labels:
-        return f"a rule decides all {count_known}: {of_all} failed{limits}"
-    if count_known:
-        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}{limits}"
+    if len(known) and not rate.count_labels:
+        return f"a rule decides all {len(known)}: {of_all} failed{limits}"
+    if len(known):
+        by_rule = f"{np.count_nonzero(known == 0)} of {len(known)} that a rule decides"
+        return f"{counted} labelled answers failed, and {by_rule}; of all, {of_all}{limits}"
     # weights of unequal sampling, and predictions, move the rate away from the plain share
     if abs(chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
         return f"{counted} failed, {bounds}{limits}"
