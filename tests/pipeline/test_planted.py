@@ -1,9 +1,10 @@
 """What `make build` says about the demo, held against what is planted in it; skipped without that build."""
 
+import re
 from pathlib import Path
 
 import duckdb
-from builds import DEMO
+from builds import DEMO, REPOSITORY
 
 from benchmarks import planted
 
@@ -25,3 +26,14 @@ def test_most_prediction_sets_have_one_label(built: Path) -> None:
         ).fetchone()
     assert row is not None
     assert row[0] >= planted.LEAST_DECIDED
+
+
+def test_no_join_compares_all_pairs_of_interactions(built: Path) -> None:
+    compiled = sorted((REPOSITORY / "target" / "compiled" / "hcat" / "models").rglob("*.sql"))
+    assert len(compiled) > 100
+    with duckdb.connect(str(built / "hcat.duckdb"), read_only=True) as connection:
+        for path in compiled:
+            plan = str(connection.execute(f"explain (format json) {path.read_text(encoding='utf-8')}").fetchall())
+            conditions = re.findall(r'"BLOCKWISE_NL_JOIN",.+?"Condition": "(.+?)"', plan)
+            # a million interactions make as many millions of pairs
+            assert [each for each in conditions if re.search("interaction_id (=|IN) ", each)] == [], path.name

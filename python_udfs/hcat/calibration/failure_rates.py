@@ -428,7 +428,7 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
     return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
 
 
-def _state(rate: FailureRate, chosen: RateInterval | None, known: Doubles, limits: str) -> str | None:
+def _state(rate: FailureRate, chosen: RateInterval | None, known: Floats, limits: str) -> str | None:
     """Return the rate in one line, or None without one."""
     if chosen is None:
         return None
