@@ -22,15 +22,16 @@ with source as (
 {%- if is_named %}
 
 -- scores of tools name their trace or a span of it
+spans as (
+    select trace_id, {{ explode(array_of(['trace_id', 'span_id'])) }} as name
+    from {{ ref('hcat', 'base_folded_traces') }}
+    where entity = 'spans'
+),
+
 named as (
     select source.interaction_id as named_id, min(traces.interaction_id) as interaction_id
     from source
-    inner join (
-        select trace_id, trace_id as name from {{ ref('hcat', 'base_folded_traces') }} where entity = 'spans'
-        union all
-        select trace_id, span_id as name from {{ ref('hcat', 'base_folded_traces') }} where entity = 'spans'
-    ) as spans
-        on source.interaction_id = spans.name
+    inner join spans on source.interaction_id = spans.name
     inner join {{ ref('hcat', 'base_folded_traces') }} as traces
         on traces.entity = 'interactions' and spans.trace_id = traces.trace_id
     group by source.interaction_id
