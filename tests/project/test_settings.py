@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import jinja2
 import pytest
 from builds import REPOSITORY
 from dbt.adapters.duckdb.credentials import DuckDBCredentials
@@ -60,6 +61,34 @@ def test_a_setting_that_cannot_be_read_is_one_line(
 ) -> None:
     with pytest.raises(SettingError, match=message):
         check_settings(tmp_path, given, environment)
+
+
+@pytest.mark.parametrize(
+    ("macro", "named", "is_refused"),
+    [
+        ("raise_when_no_tag_is_named", "one", False),
+        ("raise_when_no_tag_is_named", "user", False),
+        ("raise_when_no_tag_is_named", "usr", True),
+        ("raise_when_no_dimension_is_named", "topic", False),
+        ("raise_when_no_dimension_is_named", "topicc", True),
+    ],
+)
+def test_a_setting_that_names_nothing_of_the_logs_stops_the_build(macro: str, named: str, is_refused: bool) -> None:
+    asked: list[tuple[str, str, str]] = []
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"])
+    environment.globals |= {
+        "var": lambda _: named,
+        "this": """(select '{"user": "u"}' as tags)""",
+        "ref": lambda *_: "(select 'topic' as dimension)",
+        "json_field": lambda column, name: f"json_extract_string({column}, '$.' || {name})",
+        "raise_when": lambda *words: asked.append(words),
+    }
+    macros = environment.from_string((REPOSITORY / "macros" / "cells.sql").read_text(encoding="utf-8")).module
+    getattr(macros, macro)("hcat_x", ["one"])
+    rows = [
+        duckdb.sql(f"select {text} from {source} where {condition}").fetchall() for condition, text, source in asked
+    ]
+    assert any(rows) == is_refused, rows
 
 
 def test_settings_of_others_are_left_alone(tmp_path: Path) -> None:
