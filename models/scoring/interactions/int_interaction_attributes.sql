@@ -99,9 +99,7 @@ ordered as (
 -- a pair of the seed goes before the order of time; of several, the one with the newest candidate counts
 declared as (
     select
-        pairs.application,
-        pairs.candidate_version as candidate,
-        pairs.baseline_version as baseline,
+        pairs.application, pairs.candidate_version as candidate, pairs.baseline_version as baseline,
         row_number() over (partition by pairs.application order by candidates.place, baselines.place) as place
     from {{ seed('version_pairs') }} as pairs
     inner join ordered as candidates
