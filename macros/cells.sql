@@ -58,12 +58,12 @@ tested.is_weak
     Hooks that stop the build when a setting names a tag or a dimension that no interaction has: a mistyped name would
     make every row a group of its own, or one group of all, without a word.
 #}
-{% macro raise_when_no_tag_is_named(setting, words) %}
+{% macro raise_when_no_tag(setting, words) %}
     {% set tag = "'" ~ var(setting) ~ "'" %}
     {{ raise_when_nothing_is_named(setting, words, 'the name of a tag', json_field('tags', tag) ~ ' is not null', this) }}
 {% endmacro %}
 
-{% macro raise_when_no_dimension_is_named(setting, words) %}
+{% macro raise_when_no_dimension(setting, words) %}
     {% set segments = ref('hcat', 'int_interaction_segments') %}
     {{ raise_when_nothing_is_named(setting, words, 'a dimension', "dimension = '" ~ var(setting) ~ "'", segments) }}
 {% endmacro %}

@@ -66,11 +66,11 @@ def test_a_setting_that_cannot_be_read_is_one_line(
 @pytest.mark.parametrize(
     ("macro", "named", "is_refused"),
     [
-        ("raise_when_no_tag_is_named", "one", False),
-        ("raise_when_no_tag_is_named", "user", False),
-        ("raise_when_no_tag_is_named", "usr", True),
-        ("raise_when_no_dimension_is_named", "topic", False),
-        ("raise_when_no_dimension_is_named", "topicc", True),
+        ("raise_when_no_tag", "one", False),
+        ("raise_when_no_tag", "user", False),
+        ("raise_when_no_tag", "usr", True),
+        ("raise_when_no_dimension", "topic", False),
+        ("raise_when_no_dimension", "topicc", True),
     ],
 )
 def test_a_setting_that_names_nothing_of_the_logs_stops_the_build(macro: str, named: str, is_refused: bool) -> None:

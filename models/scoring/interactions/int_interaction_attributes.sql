@@ -1,7 +1,7 @@
 -- What an interaction holds decides which metrics can be scored.
 -- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
 {%- set probability, letters = 0.8, 20 %}
-{{ config(materialized='table', post_hook="{{ raise_when_no_tag_is_named('hcat_second_cluster', ['document', 'day']) }}") }}
+{{ config(materialized='table', post_hook="{{ raise_when_no_tag('hcat_second_cluster', ['document', 'day']) }}") }}
 {#- a tag may name a person, and a hash tells it to whoever tries names -#}
 {%- set name = var('hcat_second_cluster') %}
 {%- set second_keys = {

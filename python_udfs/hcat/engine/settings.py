@@ -60,7 +60,7 @@ def check_settings(start: Path, given: Mapping[str, Any], environment: Mapping[s
             f" other at its own version: install hcat-eval {found}, or let packages.yml name hcat {__version__}"
         )
     defaults = read_variables(project, project)
-    for name, value in (read_variables(project, start) | given).items():
+    for name, value in (read_variables(project, start) | dict(given)).items():
         if name in defaults:
             _check_value(name, value, defaults[name])
         # vars of others are none of hcat's business
