@@ -3,14 +3,12 @@
 {{ config(materialized='table') }}
 
 with queries as (
-    select * from {{ ref('hcat', 'base_queries') }}
-    where record_status = 'staged'
+    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 -- of a query that was rejected nobody can read what it is due
 rejected as (
-    select distinct query_id from {{ ref('hcat', 'base_queries') }}
-    where record_status = 'rejected'
+    select query_id from {{ ref('hcat', 'stg_queries__rejected') }}
 ),
 
 families as (
