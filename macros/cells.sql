@@ -54,6 +54,30 @@ tested.is_weak
             {{ values }}.{{ column }} >= {{ steps }}.lower_bound
 {%- endmacro %}
 
+{#
+    Hooks that stop the build when a setting names a tag or a dimension that no interaction has: a mistyped name would
+    make every row a group of its own, or one group of all, without a word.
+#}
+{% macro raise_when_no_tag(setting, words) %}
+    {% set tag = "'" ~ var(setting) ~ "'" %}
+    {{ raise_when_nothing_is_named(setting, words, 'the name of a tag', json_field('tags', tag) ~ ' is not null', this) }}
+{% endmacro %}
+
+{% macro raise_when_no_dimension(setting, words) %}
+    {% set segments = ref('hcat', 'int_interaction_segments') %}
+    {{ raise_when_nothing_is_named(setting, words, 'a dimension', "dimension = '" ~ var(setting) ~ "'", segments) }}
+{% endmacro %}
+
+{% macro raise_when_nothing_is_named(setting, words, kind, condition, relation) %}
+    {% if var(setting) not in words %}
+        {{ raise_when(
+            'count_rows = 0',
+            "'" ~ setting ~ ' is ' ~ var(setting) ~ ': it must be ' ~ words | join(', ') ~ ' or ' ~ kind ~ " of the logs'",
+            '(select count(*) as count_rows from ' ~ relation ~ ' where ' ~ condition ~ ') as named'
+        ) }}
+    {% endif %}
+{% endmacro %}
+
 {# The value of a setting with a closed list of words. Another word stops the build with a message that names both. #}
 {% macro one_of(setting, words) %}
     {%- set word = var(setting) | string -%}

@@ -101,6 +101,7 @@ def check(
     from functools import partial
 
     from hcat.engine.project import is_project
+    from hcat.engine.settings import check_settings
     from hcat.landing.check import check_logs
     from hcat.privacy.masking import mask_text
 
@@ -116,6 +117,7 @@ def check(
         # logs inside of a project are read by its settings and its dialects
         logs, warehouse = logs and logs.resolve(), warehouse.resolve()
         os.chdir(project)
+    check_settings(project, {}, os.environ)
     checked = check_logs(logs, project, tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
     say_in_columns([*place, *checked.lines])
     if not checked.inputs["interactions"]:

@@ -29,7 +29,7 @@ vars:
 dbt build --vars '{hcat_review_budget: 50}'
 ```
 
-A var or environment variable that does not exist stops the build in one line, which names the nearest one that does.
+A var or environment variable that does not exist, or a value of another type, stops the build in one line.
 Business decisions are no settings: they are [seeds](thresholds.md).
 
 Two names stand outside of these lists. `hcat_schema` is the schema of hcat's tables where hcat is a package. The

@@ -272,6 +272,15 @@ def test_a_broken_promise_is_named_with_what_breaks_it(
     assert (promise, str(expected)) in named
 
 
+def test_a_pair_of_versions_that_no_answer_has_is_named(
+    compiled: dict[str, str], connection: duckdb.DuckDBPyConnection
+) -> None:
+    connection.execute("create temp table broken_version_pairs as from version_pairs")
+    connection.execute("insert into broken_version_pairs values ('nobody', '1', '2', 'why')")
+    rows = read_rows(connection, compiled["decisions_are_in_force"], "version_pairs")
+    assert [row[-1] for row in rows if row[0] == "version_pairs"] == ["nobody 2 beside 1"]
+
+
 def render(name: str, **arguments: str) -> str:
     """Return the statement of a generic test; tables have their own names."""
     text = (REPOSITORY / "tests" / "generic" / f"{name}.sql").read_text(encoding="utf-8")

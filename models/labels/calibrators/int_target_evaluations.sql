@@ -1,6 +1,6 @@
 -- Every label serves every method. What a method is worth is cross-validated over whole clusters. This is a table,
 -- because five models read it, one of them metric by metric.
-{{ config(materialized='table') }}
+{{ config(materialized='table', pre_hook="{{ raise_when_no_dimension('hcat_calibration_dimension', ['all']) }}") }}
 with evaluations as (
     -- what a refusal gets is a rule and measures nothing
     select interaction_id, metric_name, if(score_status = 'refused', null, raw_score) as raw_score

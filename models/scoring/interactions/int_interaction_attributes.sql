@@ -1,7 +1,7 @@
 -- What an interaction holds decides which metrics can be scored.
 -- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
 {%- set probability, letters = 0.8, 20 %}
-{{ config(materialized='table') }}
+{{ config(materialized='table', post_hook="{{ raise_when_no_tag('hcat_second_cluster', ['document', 'day']) }}") }}
 {#- a tag may name a person, and a hash tells it to whoever tries names -#}
 {%- set name = var('hcat_second_cluster') %}
 {%- set second_keys = {
@@ -99,9 +99,7 @@ ordered as (
 -- a pair of the seed goes before the order of time; of several, the one with the newest candidate counts
 declared as (
     select
-        pairs.application,
-        pairs.candidate_version as candidate,
-        pairs.baseline_version as baseline,
+        pairs.application, pairs.candidate_version as candidate, pairs.baseline_version as baseline,
         row_number() over (partition by pairs.application order by candidates.place, baselines.place) as place
     from {{ seed('version_pairs') }} as pairs
     inner join ordered as candidates

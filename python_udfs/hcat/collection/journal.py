@@ -101,12 +101,12 @@ def check_folder(folder: Path) -> None:
 def write_files(journal: Journal) -> dict[str, int]:
     """Write interactions, retrievals and failures beside the journal, each file completely or not at all."""
     records = sorted(journal.records.values(), key=lambda record: tuple(record[name] for name in _ORDER))
-    answered = [record for record in records if record["status"] == ANSWERED]
+    written = [record for record in records if "interaction" in record]
     folder = journal.path.parent
     # retrievals first: an interaction without its retrievals would mislead a build
     return {
-        RETRIEVALS: _write(folder / RETRIEVALS, (row for record in answered for row in record["retrievals"])),
-        INTERACTIONS: _write(folder / INTERACTIONS, (record["interaction"] for record in answered)),
+        RETRIEVALS: _write(folder / RETRIEVALS, (row for record in written for row in record["retrievals"])),
+        INTERACTIONS: _write(folder / INTERACTIONS, (record["interaction"] for record in written)),
         FAILURES: _write(folder / FAILURES, (record["failure"] for record in records if record["status"] == FAILED)),
     }
 

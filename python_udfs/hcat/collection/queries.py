@@ -13,13 +13,16 @@ CARRIED: Final = ("language", "customer_group")
 """Columns of interactions that a test set may hold besides those of queries; they land with the answer."""
 
 # records as they were staged, because personal data is masked in the marts
-_LIST_QUERIES = "select query_id, query_text from base_queries where record_status = 'staged' order by query_id"
+_LIST_QUERIES = (
+    "select query_id, query_text as text, parent_query_id, variant_type from base_queries"
+    " where record_status = 'staged' order by query_id"
+)
 _SHOWN_PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query of a test set, with the values of :data:`CARRIED` that it gives."""
+    """One query of a test set, with its population and the values of :data:`CARRIED` that it gives."""
 
     query_id: str
     text: str
@@ -38,8 +41,7 @@ def read_warehouse(warehouse: Path | Place) -> list[Query]:
     """Return the staged queries of a warehouse in the order of their ids; a published copy holds none."""
     with open_warehouse(warehouse) as opened:
         rows = opened.rows(_LIST_QUERIES, ("base_queries",))
-    records = ((f"query {row['query_id']}", {"query_id": row["query_id"], "text": row["query_text"]}) for row in rows)
-    return _check(f"the warehouse {warehouse}", ((place, record, None) for place, record in records))
+    return _check(f"the warehouse {warehouse}", ((f"query {row['query_id']}", row, None) for row in rows))
 
 
 def _check(source: str, records: Iterator[tuple[str, Mapping[str, Any] | None, str | None]]) -> list[Query]:
@@ -77,4 +79,7 @@ def _make_query(record: Mapping[str, Any]) -> Query:
         except UnicodeEncodeError:
             raise ValueError(f"{name} cannot be encoded in UTF-8: it holds half of a surrogate pair") from None
     carried = {name: record[name] for name in CARRIED if isinstance(record.get(name), str) and record[name].strip()}
+    # without it, a build would take answers to plain queries for answers to users
+    is_variant = values.get("parent_query_id") or values.get("variant_type") not in (None, "", "original")
+    carried["population"] = "variant" if is_variant else "test_set"
     return Query(values["query_id"].strip(), values["text"], carried)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +32,8 @@ class Collected:
     count_known: int
     count_answered: int
     count_failed: int
+    #: failures that are a reply of the application
+    count_empty: int
     count_unsent: int
     count_requests: int
     is_torn: bool
@@ -45,12 +48,17 @@ class Collected:
         """Return a summary as pairs of label and text."""
         done = self.count_known + self.count_answered
         before = f", {self.count_known:,} of them before this run" if self.count_known else ""
-        failed, unsent = f"{self.count_failed:,}, see {self.folder / FAILURES}", f"{self.count_unsent:,}"
+        missing = f"{self.count_failed - self.count_empty:,} without a reply of the application are missing"
+        failed = f"{self.count_empty:,} replies count as empty answers, {missing}: see {self.folder / FAILURES}"
         again = "run it again: what is answered is not asked again"
         lines = [
             (True, "answered", f"{done:,} of {self.count_planned:,}{before}"),
             (self.count_failed, "failed", failed),
-            (self.count_unsent, "not sent", f"{unsent}: too many failed in a row (limits.stop_after_failures)"),
+            (
+                self.count_unsent,
+                "not sent",
+                f"{self.count_unsent:,}: too many failed in a row (limits.stop_after_failures)",
+            ),
             (True, "requests", f"{self.count_requests:,}"),
             (self.is_torn, "dropped", "a line of the journal that a killed run could not finish"),
             (True, "interactions", f"{self.rows[INTERACTIONS]:,} in {self.folder / INTERACTIONS}"),
@@ -92,7 +100,7 @@ def collect(
     with journals.open_journal(folder) as journal:
         pending = find_pending(endpoint, planned, journal)
         progress = Progress("interactions collected", len(pending))
-        counts = {ANSWERED: 0, FAILED: 0}
+        counts: Counter[str] = Counter()
 
         async def keep(done: Answered | Failed) -> None:
             record = _make_record(endpoint, done, redactor)
@@ -100,6 +108,7 @@ def collect(
             # in a thread, so that other queries continue while the disk writes
             await asyncio.to_thread(journal.sync)
             counts[record["status"]] += 1
+            counts["written"] += "interaction" in record
             progress.advance(1)
 
         try:
@@ -114,6 +123,7 @@ def collect(
         count_known=len(planned) - len(pending),
         count_answered=counts[ANSWERED],
         count_failed=counts[FAILED],
+        count_empty=counts["written"] - counts[ANSWERED],
         count_unsent=len(pending) - counts[ANSWERED] - counts[FAILED],
         count_requests=sender.count_requests,
         is_torn=journal.is_torn,
@@ -175,16 +185,18 @@ def _make_record(endpoint: Endpoint, done: Answered | Failed, redactor: Redactor
         "endpoint_hash": endpoint.endpoint_hash,
         "attempts": done.attempts,
     }
+    interaction = keys | dict(item.query.carried)
+    interaction |= {"run_id": f"{endpoint.application}_{endpoint.application_version}", "query_text": text}
     if isinstance(done, Failed):
         failure = {"failure": done.failure, "reason": done.reason, "status": done.status, "attempts": done.attempts}
-        return record | {"status": FAILED, "failure": keys | failure | {"failed_at": _format(done.failed_at)}}
-    interaction = keys | dict(item.query.carried)
-    interaction |= {
-        "run_id": f"{endpoint.application}_{endpoint.application_version}",
-        "query_text": text,
-        "answer": redactor.value(done.reply.answer),
-        "asked_at": _format(done.asked_at),
-    }
+        failed_at = _format(done.failed_at)
+        record |= {"status": FAILED, "failure": keys | failure | {"failed_at": failed_at}}
+        if done.is_reply:
+            # left out, the queries that an application cannot answer would make it look better
+            interaction |= {"answer": "", "asked_at": failed_at, "tags": {"failed_with": done.failure}}
+            record |= {"interaction": interaction, "retrievals": []}
+        return record
+    interaction |= {"answer": redactor.value(done.reply.answer), "asked_at": _format(done.asked_at)}
     if done.reply.is_refused:
         interaction["tags"] = {"refused_by_service": "true"}
     retrievals = [

@@ -28,6 +28,8 @@ from hcat.engine.http import (
 
 MAXIMUM_BODY_BYTES: Final = 16 << 20
 """A longer reply is refused, so that it cannot fill the memory."""
+#: Statuses by which an application says that it cannot answer a query.
+_STATUSES_OF_APPLICATIONS: Final = (400, 413, 422, 500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,11 @@ class Failed:
     status: int | None
     failed_at: datetime
     attempts: int
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether the application replied to the query, and not the network, a gateway or a guard before it."""
+        return self.failure in ("malformed_reply", "service_error") or self.status in _STATUSES_OF_APPLICATIONS
 
 
 class Sender:

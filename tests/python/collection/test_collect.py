@@ -412,7 +412,10 @@ def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
     collected = collect(make_endpoint(tmp_path, url_of(lasting), limits=limits), make_queries(2), tmp_path / "lasting")
     assert (collected.count_answered, collected.count_failed, collected.count_requests) == (0, 2, 6)
     assert not collected.is_complete
-    assert (tmp_path / "lasting" / INTERACTIONS).read_bytes() == b""
+    # a reply of the application is an empty answer; what the network or a gateway does is none
+    is_reply = failure == "malformed_reply" or status == 500
+    assert [row["answer"] for row in read_lines(tmp_path / "lasting" / INTERACTIONS)] == ([""] * 2 if is_reply else [])
+    assert collected.count_empty == 2 * is_reply
     rows = read_lines(tmp_path / "lasting" / FAILURES)
     assert [row["query_id"] for row in rows] == ["q0000", "q0001"]
     for row in rows:
@@ -422,6 +425,7 @@ def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
     # failures are asked again by the next run, and the service has recovered
     collected = collect(make_endpoint(tmp_path, url_of(lasting), limits=limits), make_queries(2), tmp_path / "lasting")
     assert (collected.count_answered, collected.count_requests, collected.is_complete) == (2, 2, True)
+    assert all(row["answer"] for row in read_lines(tmp_path / "lasting" / INTERACTIONS))
     assert read_lines(tmp_path / "lasting" / FAILURES) == []
 
 
@@ -442,6 +446,7 @@ def test_what_will_not_get_better_is_asked_once(tmp_path: Path, record: Record, 
     assert (collected.count_failed, len(server.requests)) == (2, 2)
     (row, _) = read_lines(tmp_path / "out" / FAILURES)
     assert (row["failure"], row["status"], row["attempts"]) == ("http_status", status, 1)
+    assert collected.count_empty == (2 if status in (400, 422) else 0)
 
 
 def test_a_service_that_is_not_there_ends_the_run_early(tmp_path: Path) -> None:
@@ -492,7 +497,7 @@ def test_never_more_at_once_than_allowed(tmp_path: Path, record: Record) -> None
 
 def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Serve) -> None:
     service = serve()
-    queries = [Query(f"q{number}", text, {}) for number, text in enumerate(HOSTILE)]
+    queries = [Query(f"q{number}", text, {"population": "test_set"}) for number, text in enumerate(HOSTILE)]
     path = tmp_path / "queries.jsonl"
     path.write_text("".join(json.dumps({"query_id": query.query_id, "text": query.text}) + "\n" for query in queries))
     assert read_queries(path) == queries
@@ -500,6 +505,7 @@ def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, 
     assert sorted(question for question, _, _ in service.received) == sorted(HOSTILE)
     sent = {row["query_id"]: row["query_text"] for row in read_lines(tmp_path / "out" / INTERACTIONS)}
     assert sent == {query.query_id: query.text for query in queries}
+    assert {row["population"] for row in read_lines(tmp_path / "out" / INTERACTIONS)} == {"test_set"}
 
 
 def test_a_body_is_json_of_the_values(tmp_path: Path, record: Record) -> None:
@@ -589,7 +595,7 @@ def test_secrets_are_in_no_file_log_or_message(
         assert "tell%2Fnobody" not in text
         assert SECRET not in text
         assert escaped not in text
-    (row,) = read_lines(tmp_path / "out" / INTERACTIONS)
+    row = read_lines(tmp_path / "out" / INTERACTIONS)[0]
     assert row["answer"] == f"Your header is Bearer {REDACTED}."
     reasons = {row["query_id"]: row["reason"] for row in read_lines(tmp_path / "out" / FAILURES)}
     assert f"Bearer {REDACTED}" in reasons["error"]
@@ -770,7 +776,8 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
     endpoint, queries = described(url_of(service))
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as warehouse:
         warehouse.execute(
-            "create table base_queries as select query_id, text as query_text, 'staged' as record_status"
+            "create table base_queries as select query_id, text as query_text, 'staged' as record_status,"
+            " null as parent_query_id, 'original' as variant_type"
             f" from read_json('{queries}')"
         )
     # by default the queries of the warehouse
@@ -790,7 +797,8 @@ def test_exit_codes(tmp_path: Path, serve: Serve, described: Describe, hcat: Hca
     endpoint, queries = described(url_of(service), limits={"attempts": 2})
     command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out")
     lines = [" ".join(line.split()) for line in hcat(*command, code=1).splitlines()]
-    assert lines[:3] == ["answered 0 of 3", f"failed 3, see {tmp_path / 'out' / FAILURES}", "requests 6"]
+    failed = "failed 3 replies count as empty answers, 0 without a reply of the application are missing"
+    assert lines[:3] == ["answered 0 of 3", f"{failed}: see {tmp_path / 'out' / FAILURES}", "requests 6"]
     assert lines[-1] == "next run it again: what is answered is not asked again"
     lines = [" ".join(line.split()) for line in hcat(*command).splitlines()]
     assert lines[0] == "answered 3 of 3"

@@ -160,10 +160,13 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     assert check_logs(tmp_path / "logs", tmp_path).inputs["interactions"] == 1
 
 
-def test_a_fault_is_one_line_with_exit_code_2(tmp_path: Path, here: Hcat) -> None:
+def test_a_fault_is_one_line_with_exit_code_2(tmp_path: Path, here: Hcat, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "interactions.csv").write_bytes(b"ID,ANWSER\n1,5\n")
     said = "hcat: interactions.csv has no column 'answer' (found: ID, ANWSER; did "
     assert here("check", tmp_path, code=2).startswith(said)
+    (tmp_path / "dbt_project.yml").write_text("name: mine\nvars: {hcat: {hcat_tagger_languages: en}}\n")
+    monkeypatch.chdir(tmp_path)
+    assert here("check", tmp_path, code=2).startswith("hcat: the var hcat_tagger_languages is 'en': it must be a list")
 
 
 def test_logs_of_which_nothing_can_be_used_exit_with_1_and_the_reason(tmp_path: Path, here: Hcat) -> None:

@@ -110,7 +110,9 @@ def test_what_is_written_is_what_lands_and_what_is_asked(tmp_path: Path) -> None
     assert {query.query_id: query.text for query in asked} == {
         row["query_id"]: row["query_text"] for row in (*QUERIES, *VARIANTS) if row.get("query_text")
     }
-    assert {query.query_id: dict(query.carried) for query in asked}["q3"] == {"language": "en"}
+    carried = {query.query_id: dict(query.carried) for query in asked}
+    assert carried["q3"] == {"language": "en", "population": "test_set"}
+    assert {carried[row["query_id"]]["population"] for row in VARIANTS if row.get("query_text")} == {"variant"}
     landed = {
         row["query_id"]: row for batch in read_entity("queries", written.path.parent) for row in batch.to_pylist()
     }

@@ -1,0 +1,2 @@
+select distinct query_id from {{ ref('hcat', 'base_queries') }}
+where record_status = 'rejected'
