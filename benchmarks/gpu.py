@@ -341,10 +341,7 @@ def measure_agreement(tasks: Sequence[tuple[Task, Task]], sizes: Sizes) -> Table
 
 
 def run(
-    is_quick: bool = False,
-    folder: Path | None = None,
-    on_cpu: bool = False,
-    models: Sequence[str] = MODELS,
+    is_quick: bool = False, folder: Path | None = None, on_cpu: bool = False, models: Sequence[str] = MODELS
 ) -> Outcome | None:
     """Return the outcome; None where there is no GPU and neither a quick run nor the CPU was asked for.
 
@@ -407,11 +404,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; exit code 1 when a limit is missed."""
     parser = argument_parser("gpu", __doc__.splitlines()[0])
     parser.add_argument(
-        "--models",
-        nargs="+",
-        choices=MODELS,
-        default=MODELS,
-        help="some models alone, in a section of their own",
+        "--models", nargs="+", choices=MODELS, default=MODELS, help="some models alone, in a section of their own"
     )
     parser.add_argument("--cpu", action="store_true", help="measure the CPU and write that section of the page")
     options = parser.parse_args(arguments)

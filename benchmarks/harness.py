@@ -327,11 +327,7 @@ def finish(outcome: Outcome, command: str) -> int:
     return 0 if outcome.is_within_limits else 1
 
 
-def run_alone(
-    name: str,
-    description: str | None,
-    run: Callable[[bool, Path | None], Outcome | None],
-) -> int:
+def run_alone(name: str, description: str | None, run: Callable[[bool, Path | None], Outcome | None]) -> int:
     """Run one benchmark from the command line; exit code 1 when a limit is missed, 2 without what it needs."""
     options = argument_parser(name, (description or "").splitlines()[0]).parse_args()
     outcome = run(options.quick, options.folder)

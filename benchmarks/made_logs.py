@@ -178,10 +178,7 @@ def draw_interactions(
         "rank": [rank for _ in ids for rank in range(1, COUNT_CHUNKS + 1)],
         "text": [" ".join(chunk) for context in contexts for chunk in context],
     }
-    return (
-        pa.table(interactions, schema=_INTERACTIONS_SCHEMA),
-        pa.table(retrievals, schema=_RETRIEVALS_SCHEMA),
-    )
+    return (pa.table(interactions, schema=_INTERACTIONS_SCHEMA), pa.table(retrievals, schema=_RETRIEVALS_SCHEMA))
 
 
 def add_interactions(raw_logs: Path, numbers: range, name: str, asked_number: int | None = None) -> None:

@@ -15,16 +15,7 @@ import numpy as np
 from pyarrow import parquet
 
 from benchmarks.discrimination import Estimate, estimate_from_draws
-from benchmarks.harness import (
-    BenchmarkError,
-    Outcome,
-    Table,
-    build,
-    data_folder,
-    run_alone,
-    verdict,
-    working_folder,
-)
+from benchmarks.harness import BenchmarkError, Outcome, Table, build, data_folder, run_alone, verdict, working_folder
 from hcat.statistics.arrays import Floats, Vectors
 
 Judgements = Mapping[str, Mapping[str, int]]

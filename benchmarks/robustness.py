@@ -174,16 +174,7 @@ def _measure(logs: Path, warehouse: Path) -> tuple[list[Table], list[str], bool,
         ),
         Table(
             "Difference of robustness between sides",
-            (
-                "hypothesis",
-                "sides",
-                "answers, gaps",
-                "values",
-                "difference",
-                "by chance",
-                "p",
-                "hit by the simulation",
-            ),
+            ("hypothesis", "sides", "answers, gaps", "values", "difference", "by chance", "p", "hit by the simulation"),
             [
                 (
                     row[0],
@@ -302,7 +293,7 @@ def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
         "A retrieval fault returns the second page of the search; a fault of the model gives another sentence, "
         "another value or a refusal. Faults are planted only where the answer was right. No document is on both "
         "pages, so that the comparison of contexts meets its premise; `robustness_groups` shows what happens "
-        "otherwise.",
+        "otherwise."
     ]
     with working_folder(None) as work:
         logs = make_logs(work, QUICK_GROUPS if is_quick else None)

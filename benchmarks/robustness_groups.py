@@ -216,7 +216,7 @@ def _judge_log(rows: list[dict[str, Any]]) -> tuple[Table, list[str]]:
             f"Judgement by rules was compared on the {len(answered):,} answers that were generated. The rules were "
             "refined while this log was read, so that the agreement is no estimate for other data. Where the two "
             "differ, the rules miss paraphrases (American for United States), and the log's judge calls refusals "
-            "Correct.",
+            "Correct."
         ],
     )
 
@@ -244,11 +244,7 @@ class Plan:
     is_required: bool
 
 
-PLANS = (
-    Plan(1, 0.0, True),
-    Plan(1, 0.05, False),
-    Plan(3, 0.0, False),
-)
+PLANS = (Plan(1, 0.0, True), Plan(1, 0.05, False), Plan(3, 0.0, False))
 
 _CITIES = (
     "Lisbon", "Vienna", "Oslo", "Dublin", "Prague", "Madrid", "Warsaw", "Athens", "Helsinki", "Zagreb",

@@ -13,16 +13,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 import yaml
 
-from benchmarks.harness import (
-    ROOT,
-    Outcome,
-    Table,
-    build,
-    data_folder,
-    run_alone,
-    verdict,
-    working_folder,
-)
+from benchmarks.harness import ROOT, Outcome, Table, build, data_folder, run_alone, verdict, working_folder
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import resolve_encoder
 from hcat.statistics.arrays import Integers as Labels

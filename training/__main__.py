@@ -26,24 +26,12 @@ SEED = 20260101
 
 _NLI = fit.Settings(rank=32, epochs=2, batch_tokens=3072, batch_pairs=48, maximum_tokens=128, learning_rate=7e-4)
 _GROUNDED = fit.Settings(
-    rank=32,
-    epochs=2,
-    batch_tokens=4096,
-    batch_pairs=32,
-    maximum_tokens=288,
-    learning_rate=5e-4,
-    token_weight=1.0,
+    rank=32, epochs=2, batch_tokens=4096, batch_pairs=32, maximum_tokens=288, learning_rate=5e-4, token_weight=1.0
 )
 
 #: Base -> recipe of each stage. The larger base needs fewer looks at each pair, and smaller steps.
-NLI = {
-    "compact": _NLI,
-    "accurate": replace(_NLI, base="accurate", epochs=1, batch_pairs=64, learning_rate=4e-4),
-}
-GROUNDED = {
-    "compact": _GROUNDED,
-    "accurate": replace(_GROUNDED, base="accurate", epochs=1, learning_rate=3e-4),
-}
+NLI = {"compact": _NLI, "accurate": replace(_NLI, base="accurate", epochs=1, batch_pairs=64, learning_rate=4e-4)}
+GROUNDED = {"compact": _GROUNDED, "accurate": replace(_GROUNDED, base="accurate", epochs=1, learning_rate=3e-4)}
 
 #: The stage on many sets goes on from shipped weights, gently.
 SETS = {

@@ -21,14 +21,7 @@ from hcat.test_set.perturbation.antonyms import find_antonyms
 from hcat.test_set.perturbation.forms import Edit, apply_edit, is_opening
 from training.fault_names import swap_name_inside, swap_name_outside
 from training.fault_negations import find_negations
-from training.fault_numbers import (
-    LETTERS,
-    NUMBER_WORDS,
-    ORDINAL_WORDS,
-    counts_one,
-    number_after,
-    swap_number_outside,
-)
+from training.fault_numbers import LETTERS, NUMBER_WORDS, ORDINAL_WORDS, counts_one, number_after, swap_number_outside
 from training.fault_qualifiers import find_qualifiers
 from training.fault_sentences import MAXIMUM_TRIES, Source, in_random_order, read_sentence
 

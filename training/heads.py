@@ -287,10 +287,7 @@ def fit_sentiment(reviews: Examples, feelings: Examples, made: Examples, named: 
     penalty = SENTIMENT_RIDGE * np.eye(made.embeddings.shape[1])
     penalty += SENTIMENT_SWAP_PENALTY * _charge(made) + SENTIMENT_NAME_PENALTY * _charge(named)
     weights = np.concatenate(
-        [
-            balance(reviews.labels, 1.0, 0.5),
-            np.full(len(feelings.labels), SENTIMENT_MADE_WEIGHT / len(feelings.labels)),
-        ]
+        [balance(reviews.labels, 1.0, 0.5), np.full(len(feelings.labels), SENTIMENT_MADE_WEIGHT / len(feelings.labels))]
     )
     return fit_head(
         np.concatenate([reviews.embeddings, feelings.embeddings]),

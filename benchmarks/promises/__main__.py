@@ -94,11 +94,7 @@ def _tables(promises: Sequence[Promise]) -> list[Table]:
     """Return one table per promise, its designs in the order in which they were measured."""
     columns = ("design", "measured", "Monte Carlo error", "limit", "kept", "runs", "note")
     return [
-        Table(
-            text,
-            columns,
-            [_cells(row) for row in promises if row.promise == text],
-        )
+        Table(text, columns, [_cells(row) for row in promises if row.promise == text])
         for text in dict.fromkeys(row.promise for row in promises)
     ]
 

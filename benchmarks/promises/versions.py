@@ -57,10 +57,7 @@ RULE: Final = {
     **dict.fromkeys(("noise", "noise_of_one", "candidate_value", "others_value", "count_other_clusters")),
     **dict.fromkeys(("day_standard_error", "day_degrees")),
 }
-SETTINGS: Final[dict[str, Any]] = {
-    "confidence": 0.95,
-    "minimum_clusters": 10,
-}
+SETTINGS: Final[dict[str, Any]] = {"confidence": 0.95, "minimum_clusters": 10}
 
 
 def designs(seed: int) -> Designs:

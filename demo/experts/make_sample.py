@@ -23,10 +23,7 @@ CRITERIA = {
         "truthfulness",
         ("Definitely incorrect", "Likely incorrect", "Unsure", "Probably correct", "Definitely correct"),
     ),
-    "informativeness": (
-        "relevance",
-        ("Uninformative", "Not too important", "A bit relevant", "Very relevant"),
-    ),
+    "informativeness": ("relevance", ("Uninformative", "Not too important", "A bit relevant", "Very relevant")),
 }
 PASSAGE = re.compile(r"\[\d+\] (\S+)\n\n(.+)", re.DOTALL)
 

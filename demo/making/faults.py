@@ -125,10 +125,7 @@ def swap_number(draft: Draft, query: Query, retrieved: Sequence[Retrieved], gene
 
 
 def swap_entity(
-    draft: Draft,
-    query: Query,
-    entity_groups: Sequence[Sequence[str]],
-    generator: random.Random,
+    draft: Draft, query: Query, entity_groups: Sequence[Sequence[str]], generator: random.Random
 ) -> Draft | None:
     """Return the draft with one name replaced, wherever it stands, by another name of its kind."""
     if query.query_type == "multiple_choice":

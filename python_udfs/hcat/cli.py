@@ -178,12 +178,7 @@ def import_file(
     from hcat.landing.importing import import_into
 
     path, count = import_into(shape, file, output)
-    say_in_columns(
-        [
-            ("imported", f"{count:,} record{'s'[: count - 1]} into {path}"),
-            ("next", f"hcat check {output}"),
-        ]
-    )
+    say_in_columns([("imported", f"{count:,} record{'s'[: count - 1]} into {path}"), ("next", f"hcat check {output}")])
 
 
 @app.command("build", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -25,11 +25,7 @@ def write_old_logs(folder: Path) -> None:
         return f"The {topic} fee of plan {plan} is {plan + 3} euros."
 
     documents = [
-        {
-            "document_id": topic,
-            "title": f"Fees of the {topic}",
-            "text": " ".join(fee(topic, plan) for plan in PLANS),
-        }
+        {"document_id": topic, "title": f"Fees of the {topic}", "text": " ".join(fee(topic, plan) for plan in PLANS)}
         for topic in TOPICS
     ]
     chunks = [

@@ -35,5 +35,4 @@ def test_no_join_compares_all_pairs_of_interactions(built: Path) -> None:
         for path in compiled:
             plan = str(connection.execute(f"explain (format json) {path.read_text(encoding='utf-8')}").fetchall())
             conditions = re.findall(r'"BLOCKWISE_NL_JOIN",.+?"Condition": "(.+?)"', plan)
-            # a million interactions make as many millions of pairs
             assert [each for each in conditions if re.search("interaction_id (=|IN) ", each)] == [], path.name

@@ -54,8 +54,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
         [{"document_id": "letter", "title": f"Letter to Mr {NAME}, {EMAIL}", "topic": f"mail of {EMAIL}", "text": "x"}],
     )
     write_lines(
-        raw / "chunks.jsonl",
-        [{"chunk_id": "letter_1", "document_id": "letter", "chunk_index": 0, "text": PUBLISHED}],
+        raw / "chunks.jsonl", [{"chunk_id": "letter_1", "document_id": "letter", "chunk_index": 0, "text": PUBLISHED}]
     )
     write_lines(
         raw / "retrievals.jsonl",

@@ -118,11 +118,7 @@ SLICED = (("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_text_
 
 
 def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slice(
-    dbt: Dbt,
-    raw: Path,
-    demo_checksums: dict[str, tuple[int, int]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # many buckets, whose rows are those of one
     monkeypatch.setenv("HCAT_CUT_SMALLER", "buckets")

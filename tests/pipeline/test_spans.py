@@ -16,10 +16,7 @@ STAGING = "build --select +path:models/staging int_records_counted --exclude-res
 EXPORTS = Path(__file__).with_name("exports")
 QUERY, ANSWER = "How long does a transfer take?", "Two working days."
 #: (id, text, score) of the retrieved documents, in order; the second text is JSON and stays as it is.
-DOCUMENTS = (
-    ("c7", "Transfers arrive within two working days.", 0.9),
-    ("c9", '{"fee": 5, "currency": "EUR"}', 0.25),
-)
+DOCUMENTS = (("c7", "Transfers arrive within two working days.", 0.9), ("c9", '{"fee": 5, "currency": "EUR"}', 0.25))
 ASKED_AT = datetime(2026, 3, 2, 10, 0, 0, 123456)
 #: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
 EXPORTED = {

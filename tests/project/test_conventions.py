@@ -36,11 +36,7 @@ SETTINGS_BESIDE_THE_LEDGER = {
 }
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
-LISTS_OF_MARTS = {
-    "published_grammar",
-    "published_judges",
-    "published_test_set",
-}
+LISTS_OF_MARTS = {"published_grammar", "published_judges", "published_test_set"}
 LINES_OF_A_THIN_MODEL = 15
 
 #: Numbers that mean the same everywhere: nothing, one, all.

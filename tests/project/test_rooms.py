@@ -34,9 +34,7 @@ ROOMS_FOR_OWN_METRICS = {"landing", "staging", "scoring"}
 READ_BY_SEEDS = {"int_analysis_dimensions"}
 
 #: Modules above the limit, each with the reason.
-LONG_MODULES = {
-    "language/verbalisation.py": "one idea: JSON and tables become sentences",
-}
+LONG_MODULES = {"language/verbalisation.py": "one idea: JSON and tables become sentences"}
 
 #: Who hands results to people. They read marts and seeds, so that other models can be merged freely.
 READERS = ("collection", "report", "explorer", "review", "monitoring", "command_options", "cli", "test_set/export")

@@ -76,11 +76,7 @@ def percent_agreement(ratings: Floats, clusters: Keys, count_draws: int = COUNT_
 
 
 def cohen_kappa(
-    ratings: Floats,
-    clusters: Keys,
-    level: Level = "nominal",
-    count_draws: int = COUNT_DRAWS,
-    seed: int = SEED,
+    ratings: Floats, clusters: Keys, level: Level = "nominal", count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Agreement:
     """Return Cohen's kappa of two raters on the units that both rated, in [-1, 1]."""
     statistic = "cohen_kappa" if level == "nominal" else f"cohen_kappa_{level}"

@@ -14,9 +14,7 @@ from hcat.engine.columns import read_part, schema
 from hcat.statistics.arrays import Floats
 
 CALIBRATED_SCHEMA: Final = schema(
-    "string: interaction_id metric_name",
-    "float64: calibrated_probability",
-    "string: prediction_set",
+    "string: interaction_id metric_name", "float64: calibrated_probability", "string: prediction_set"
 )
 
 BATCH_ROWS: Final = 100_000

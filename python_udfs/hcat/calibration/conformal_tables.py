@@ -40,11 +40,7 @@ CELL_SCHEMA = schema(
     "float64: expected_coverage",
 )
 
-LEFT_OUT_SCHEMA = schema(
-    "string: metric_name stratum cluster_id",
-    "int32: label",
-    "float64: score_limit",
-)
+LEFT_OUT_SCHEMA = schema("string: metric_name stratum cluster_id", "int32: label", "float64: score_limit")
 
 COVERAGE_SCHEMA = schema(
     "string: metric_name criterion stratification scope stratum status",

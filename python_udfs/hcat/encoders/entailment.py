@@ -95,11 +95,7 @@ def start_reading(
 
 
 def _read_unsettled(
-    reading: Reading,
-    identity: ModelIdentity,
-    premises: Sequence[str],
-    claims: Sequence[str],
-    is_elliptic: Flags | None,
+    reading: Reading, identity: ModelIdentity, premises: Sequence[str], claims: Sequence[str], is_elliptic: Flags | None
 ) -> Reading:
     """Return the reading of a cascade, given that of its first classifier."""
     first = reading.distances

@@ -92,10 +92,7 @@ def check_archive() -> str:
 
 def read_member(name: str) -> bytes:
     """Return the content of a file of the archive."""
-    with (
-        io.BufferedReader(JoinedFiles(find_parts()), _BLOCK_BYTES) as joined,
-        zipfile.ZipFile(joined) as archive,
-    ):
+    with io.BufferedReader(JoinedFiles(find_parts()), _BLOCK_BYTES) as joined, zipfile.ZipFile(joined) as archive:
         return archive.read(f"{_FOLDER}/{name}")
 
 

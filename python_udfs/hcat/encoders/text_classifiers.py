@@ -26,10 +26,7 @@ from hcat.statistics.arrays import Floats
 TOXIC_STEMS: Final = ("toxic", "hate", "offens", "abus")
 """A class of a sequence classifier is toxic if its label starts with one of these, in upper or lower case."""
 
-CLASSIFIED_SCHEMA: Final = schema(
-    "string: text_id scoring_key",
-    "float64: toxicity sentiment",
-)
+CLASSIFIED_SCHEMA: Final = schema("string: text_id scoring_key", "float64: toxicity sentiment")
 
 STAND_IN: Final = "Michael"
 """Replacement of all names: among the names that trained the head, the one with the score nearest to their mean. A name

@@ -10,13 +10,7 @@ from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
 from hcat.explorer.tables import show_id
-from hcat.review.rounds import (
-    CANNOT_JUDGE,
-    assign_interactions,
-    choose_second_looks,
-    find_version,
-    read_round,
-)
+from hcat.review.rounds import CANNOT_JUDGE, assign_interactions, choose_second_looks, find_version, read_round
 from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
 from hcat.review.texts import Texts, read_texts
 

@@ -20,10 +20,7 @@ TEXT_STEP: Final = "text_templates"
 MAXIMUM_ROWS: Final = 100_000
 """Rows that one query fetches at most: distinct values of a column (the first in order) or rows of an answer."""
 
-CALL_SCHEMA = schema(
-    "string: call_id generation_key sql_template_id style",
-    *LEDGER_FIELDS,
-)
+CALL_SCHEMA = schema("string: call_id generation_key sql_template_id style", *LEDGER_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)

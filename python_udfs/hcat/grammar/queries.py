@@ -23,12 +23,8 @@ FILLING_SCHEMA = schema(
     "list<string>: placeholders filled_values",
     "int64: count_fillings_possible",
 )
-QUERY_SCHEMA = schema(
-    "string: query_id query_group sql_template_id text_template_id tags query_text",
-)
-RERUN_SCHEMA = schema(
-    "string: query_group answer_status reference_answer",
-)
+QUERY_SCHEMA = schema("string: query_id query_group sql_template_id text_template_id tags query_text")
+RERUN_SCHEMA = schema("string: query_group answer_status reference_answer")
 
 
 _PLACES = frozenset(

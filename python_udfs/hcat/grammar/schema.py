@@ -105,8 +105,7 @@ def column_kind(data_type: str) -> str:
 
 
 def read_schema(
-    columns: Iterable[Mapping[str, Any]] | pa.Table,
-    constraints: Iterable[Mapping[str, Any]] | pa.Table = (),
+    columns: Iterable[Mapping[str, Any]] | pa.Table, constraints: Iterable[Mapping[str, Any]] | pa.Table = ()
 ) -> Schema:
     """Return the schema that rows describe; members of rows that are not named here are passed over, unread.
 

@@ -135,11 +135,7 @@ def _enumerate(parts: Sequence[str]) -> str:
 
 
 def _describe_row(
-    source: int,
-    coming: Join | None,
-    template: SqlTemplate,
-    nouns: Sequence[str],
-    others: Mapping[int, Sequence[str]],
+    source: int, coming: Join | None, template: SqlTemplate, nouns: Sequence[str], others: Mapping[int, Sequence[str]]
 ) -> str:
     """Return a noun with its conditions and the rows it is joined to: of the ... it refers to, with the ... behind."""
     text = nouns[source]

@@ -19,13 +19,7 @@ from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats, ratio
 from hcat.statistics.clusters import draw_clusters
 
-STATISTICS: Final = (
-    "percent_agreement",
-    "cohen_kappa",
-    "cohen_kappa_quadratic",
-    "ranking_accuracy",
-    "paired_accuracy",
-)
+STATISTICS: Final = ("percent_agreement", "cohen_kappa", "cohen_kappa_quadratic", "ranking_accuracy", "paired_accuracy")
 """The first two compare verdicts at the decided threshold, the third compares scale points (rubric alone)."""
 
 _CELLS = 4_000_000

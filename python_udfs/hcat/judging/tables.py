@@ -19,10 +19,7 @@ from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
-JUDGE_CALLS_SCHEMA = schema(
-    "string: call_id judge_key judge_task subject",
-    *LEDGER_FIELDS,
-)
+JUDGE_CALLS_SCHEMA = schema("string: call_id judge_key judge_task subject", *LEDGER_FIELDS)
 
 VERDICTS_SCHEMA = schema(
     "string: judge_key judge_task subject verdict_status detail rule_status",

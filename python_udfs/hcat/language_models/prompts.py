@@ -18,10 +18,7 @@ def read_texts(module: str, name: str = "prompts.yml") -> dict[str, Any]:
 
 def write_messages(system: str, content: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the message of the system, and that of the user with its content as JSON."""
-    return [
-        {"role": "system", "content": system},
-        {"role": "user", "content": json.dumps(content, ensure_ascii=False)},
-    ]
+    return [{"role": "system", "content": system}, {"role": "user", "content": json.dumps(content, ensure_ascii=False)}]
 
 
 def object_of(properties: Mapping[str, Any]) -> dict[str, Any]:

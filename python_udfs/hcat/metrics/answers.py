@@ -92,10 +92,7 @@ class _Number(NamedTuple):
 
 
 def check_answer(
-    answer: str | None,
-    true_answer: str | None,
-    query: str | None = None,
-    rivals: Sequence[str] = (),
+    answer: str | None, true_answer: str | None, query: str | None = None, rivals: Sequence[str] = ()
 ) -> AnswerCheck:
     """Return whether an answer gives the true answer, with the reason."""
     if true_answer is None or not (truth := _clean(true_answer)):

@@ -10,8 +10,7 @@ from hcat.engine.columns import schema
 from hcat.metrics.texts import to_batch
 
 COPIED_SCHEMA: Final = schema(
-    "string: interaction_id input_key",
-    "int32: first_copied_word count_copied_words count_answer_words",
+    "string: interaction_id input_key", "int32: first_copied_word count_copied_words count_answer_words"
 )
 
 COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")

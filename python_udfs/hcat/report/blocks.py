@@ -15,13 +15,7 @@ from markupsafe import Markup, escape
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
-from hcat.report.showing import (
-    ANSWER_CHARACTERS,
-    EXCERPT_CHARACTERS,
-    as_markup,
-    format_interval,
-    format_number,
-)
+from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, as_markup, format_interval, format_number
 from hcat.report.words import QUERIES
 
 #: A part of a section: its kind and what the template shows of it.
@@ -31,14 +25,7 @@ MAXIMUM_ROWS: Final = 40
 #: What a bound of an interval is called, after the name of the value.
 _BOUNDS: Final = (("_lower", "_upper"), ("_low", "_high"))
 #: Beginnings of the names of columns that hold shares.
-_SHARES: Final = (
-    "share",
-    "coverage",
-    "robustness",
-    "accuracy",
-    "chance_robustness",
-    "confidence",
-)
+_SHARES: Final = ("share", "coverage", "robustness", "accuracy", "chance_robustness", "confidence")
 #: Columns of longer texts -> characters that are shown.
 _TEXTS: Final = {
     "adds": ANSWER_CHARACTERS,

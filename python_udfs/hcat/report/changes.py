@@ -229,12 +229,7 @@ def _show_compared(signed: Mapping[str, Any], level: str) -> list[Block | None]:
         or blocks.paragraph("No gate changed its verdict or its limit."),
         blocks.table(
             "Findings with an event since the signed build.",
-            (
-                "event",
-                Column("Finding", _name_finding, ""),
-                "metric_name",
-                Column("Segment", describe_segment, "wide"),
-            ),
+            ("event", Column("Finding", _name_finding, ""), "metric_name", Column("Segment", describe_segment, "wide")),
             findings,
             noun="findings",
         )

@@ -204,10 +204,7 @@ def draw_violins(
 
 
 def _spread_dots(
-    scores: Sequence[float],
-    centre: float,
-    positions: npt.NDArray[np.float64],
-    density: npt.NDArray[np.float64],
+    scores: Sequence[float], centre: float, positions: npt.NDArray[np.float64], density: npt.NDArray[np.float64]
 ) -> list[tuple[float, float]]:
     """Return dots inside the violin: every k-th score by rank, spread over the width that the density has there."""
     ranked = np.sort(np.asarray(scores, dtype=np.float64))

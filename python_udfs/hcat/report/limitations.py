@@ -19,11 +19,7 @@ LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(
 
 
 def describe_limitations(
-    source: Warehouse,
-    build: Build,
-    sections: Mapping[str, Section],
-    titles: Mapping[str, str],
-    gates: Sequence[Row],
+    source: Warehouse, build: Build, sections: Mapping[str, Section], titles: Mapping[str, str], gates: Sequence[Row]
 ) -> dict[str, Any]:
     """Return the missing evidence of all sections, the inputs that were never given, and the section itself."""
     gaps = [

@@ -15,9 +15,7 @@ def describe_monitoring(source: Warehouse) -> Section:
         blocks.fold(
             "Validity of calibrations, and audits",
             blocks.query(
-                source,
-                "list_validity",
-                "A calibration holds for one version class, until its labels are too old.",
+                source, "list_validity", "A calibration holds for one version class, until its labels are too old."
             ),
             blocks.query(
                 source,

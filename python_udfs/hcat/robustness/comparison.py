@@ -75,12 +75,7 @@ def compare_sides(groups: pa.Table, settings: RobustnessSettings) -> pa.Table:
 
 
 def _compare(
-    left: GroupCounts,
-    right: GroupCounts,
-    measure: str,
-    scope: str,
-    gap_rule: str,
-    settings: RobustnessSettings,
+    left: GroupCounts, right: GroupCounts, measure: str, scope: str, gap_rule: str, settings: RobustnessSettings
 ) -> dict[str, Any]:
     in_both = left.is_present & right.is_present
     in_one = left.is_present ^ right.is_present

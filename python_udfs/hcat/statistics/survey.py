@@ -25,11 +25,7 @@ class ShareEstimates(NamedTuple):
 
 
 def estimate_shares(
-    is_hit: Flags,
-    strata: Integers,
-    weights: Floats,
-    units: Integers | None = None,
-    confidence: float = 0.95,
+    is_hit: Flags, strata: Integers, weights: Floats, units: Integers | None = None, confidence: float = 0.95
 ) -> ShareEstimates:
     """Return the weighted shares of hits in the population that the weights stand for."""
     hits = np.asarray(is_hit, dtype=np.float64)

@@ -13,10 +13,7 @@ COUNT_TOPICS = 8
 COUNT_NAME_WORDS = 3
 
 #: One row per query text; the similarity is a cosine.
-CLUSTERED_SCHEMA = schema(
-    "string: passage_id topic",
-    "float64: similarity_to_centre",
-)
+CLUSTERED_SCHEMA = schema("string: passage_id topic", "float64: similarity_to_centre")
 
 
 def cluster_queries(sentences: pa.Table, random_seed: int, count_topics: int = COUNT_TOPICS) -> pa.Table:

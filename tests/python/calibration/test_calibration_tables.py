@@ -145,12 +145,7 @@ def test_quality_is_that_of_out_of_fold_probabilities() -> None:
     own = own[own.family == "logistic"]
     assert len(own) == labels.num_rows
     quality = measure_quality(
-        own.probability,
-        own.label,
-        own.cluster_id,
-        own.share_accepted.to_numpy(),
-        1 / own.inclusion_probability,
-        seed=1,
+        own.probability, own.label, own.cluster_id, own.share_accepted.to_numpy(), 1 / own.inclusion_probability, seed=1
     )
     figures = {figure["name"]: figure for figure in rows["logistic"]["figures"]}
     assert len(figures) == 8

@@ -6,12 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from hcat.calibration.conformal import conformal_quantile
-from hcat.calibration.decidable import (
-    expected_share_decided,
-    labels_until_decided,
-    measure_decidable,
-    share_decidable,
-)
+from hcat.calibration.decidable import expected_share_decided, labels_until_decided, measure_decidable, share_decidable
 
 DISTANCE = np.sqrt(2) * norm.ppf(0.86)
 

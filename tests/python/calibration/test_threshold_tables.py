@@ -10,12 +10,7 @@ from test_calibration_tables import TARGET
 from test_thresholds import draw
 
 from hcat.calibration.risk_appetites import find_appetite_in_force, read_risk_appetites
-from hcat.calibration.threshold_tables import (
-    FITTED_SCHEMA,
-    count_needed,
-    fit_thresholds,
-    quote,
-)
+from hcat.calibration.threshold_tables import FITTED_SCHEMA, count_needed, fit_thresholds, quote
 from hcat.calibration.thresholds import METHODS, SHOWN, STATUSES
 
 APPETITES = pa.Table.from_pylist(

@@ -560,10 +560,7 @@ def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Record) -> N
 
 
 def test_secrets_are_in_no_file_log_or_message(
-    tmp_path: Path,
-    record: Record,
-    caplog: pytest.LogCaptureFixture,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, record: Record, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes]:
         seen = headers["Authorization"]

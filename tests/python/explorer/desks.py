@@ -27,11 +27,7 @@ def make_desk_warehouse(folder: Path, masks: dict[str, list[tuple[int, int, str]
                 position = end
             connection.execute(
                 "update fct_interactions set answer = $1, answer_masks = $2 where answer = $3",
-                [
-                    shown + text[position:],
-                    ",".join(f"{start} {end} {len(mask)}" for start, end, mask in places),
-                    text,
-                ],
+                [shown + text[position:], ",".join(f"{start} {end} {len(mask)}" for start, end, mask in places), text],
             )
     return folder
 

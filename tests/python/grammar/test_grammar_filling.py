@@ -9,11 +9,7 @@ import pytest
 from grammar_materials import PAIR
 
 from hcat.grammar import filling
-from hcat.grammar.filling import (
-    check_answer,
-    select_combinations,
-    write_value,
-)
+from hcat.grammar.filling import check_answer, select_combinations, write_value
 from hcat.grammar.sql_templates import Placeholder
 
 IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_number")

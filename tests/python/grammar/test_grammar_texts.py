@@ -7,11 +7,7 @@ from grammar_materials import BANK, PAIR, schema_of
 
 from hcat.grammar.criteria import ENUMERATED
 from hcat.grammar.enumeration import enumerate_sql_templates
-from hcat.grammar.prompts import (
-    sql_templates_prompt,
-    templates_response,
-    text_templates_prompt,
-)
+from hcat.grammar.prompts import sql_templates_prompt, templates_response, text_templates_prompt
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Placeholder, Reference, SqlTemplate, TemplateError, read_sql_template
 from hcat.grammar.text_templates import (

@@ -152,10 +152,7 @@ def test_the_root_is_the_topmost_chain_or_the_last_model(fold: Any, spans: list[
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        (
-            [span("1", {"k": "search"})],
-            "no root (k): none of the 1 spans of the trace is a chain, an agent or a model",
-        ),
+        ([span("1", {"k": "search"})], "no root (k): none of the 1 spans of the trace is a chain, an agent or a model"),
         (
             [span("1", {"x": "y", "acme.id": "1"}, kind="SERVER"), span("2", {})],
             "no root (acme.*, x): none of the 2 spans of the trace is a chain, an agent or a model",

@@ -31,9 +31,7 @@ def table_of(names: list[str]) -> pa.Table:
 
 def batch_of(*rows: tuple[str, list[str], list[str], list[int]]) -> pa.RecordBatch:
     schema = make_schema(
-        string="interaction_id input_key",
-        string_lists="query_text_ids context_text_ids",
-        int64_lists="context_ranks",
+        string="interaction_id input_key", string_lists="query_text_ids context_text_ids", int64_lists="context_ranks"
     )
     return pa.RecordBatch.from_pylist(
         [

@@ -101,12 +101,7 @@ def test_cards_beside_other_words_and_numbers(text: str, count: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "Call 0161.4960000",
-        "Call 0800 555 0163 24 hours a day",
-        "Tel. 01.23.45.67.89",
-        "Send a message: 07700 900 123",
-    ],
+    ["Call 0161.4960000", "Call 0800 555 0163 24 hours a day", "Tel. 01.23.45.67.89", "Send a message: 07700 900 123"],
 )
 def test_telephones_with_dots_and_words_around_them_stay(text: str) -> None:
     assert _types(text) == ["phone"]

@@ -170,11 +170,7 @@ _CHECKED_VALUES = (
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
-        st.one_of(
-            st.sampled_from(_CHECKED_VALUES),
-            st.text("0123456789 -abAB1\u017f\u212a", max_size=40),
-        ),
-        max_size=4,
+        st.one_of(st.sampled_from(_CHECKED_VALUES), st.text("0123456789 -abAB1\u017f\u212a", max_size=40)), max_size=4
     )
 )
 def test_recognisers_of_presidio_are_left_out_only_where_they_find_nothing(parts: list[str]) -> None:

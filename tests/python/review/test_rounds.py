@@ -11,11 +11,7 @@ from hcat.review.rounds import assign_interactions, choose_second_looks
 IDS = [f"r{number}" for number in range(50)]
 
 
-@given(
-    st.integers(0, 60),
-    st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True),
-    st.floats(0, 1),
-)
+@given(st.integers(0, 60), st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True), st.floats(0, 1))
 def test_every_interaction_is_dealt_once_or_to_all(count: int, raters: list[str], overlap: float) -> None:
     ids = [f"r{number}" for number in range(count)]
     dealt = assign_interactions(ids, raters, overlap)

@@ -59,14 +59,8 @@ def test_the_status_says_what_more_labels_would_change(warehouse: Path) -> None:
         ("round", "round_1, 4 interactions"),
         ("round", "faithfulness: people rated 0 of 4 interactions"),
         ("round", "relevance: people rated 2 of 4 interactions, and could not judge 1"),
-        (
-            "ratings",
-            "relevance by anna (person): 2 rated, 1 cannot judge, 1 of the round not rated, 1 rated twice",
-        ),
-        (
-            "ratings",
-            "relevance by ben (person): 1 rated, 0 cannot judge, 3 of the round not rated; guideline 0.9",
-        ),
+        ("ratings", "relevance by anna (person): 2 rated, 1 cannot judge, 1 of the round not rated, 1 rated twice"),
+        ("ratings", "relevance by ben (person): 1 rated, 0 cannot judge, 3 of the round not rated; guideline 0.9"),
         (
             "agreement",
             "faithfulness, person: Krippendorff's alpha 1.00 on 12 interactions that several rated;"

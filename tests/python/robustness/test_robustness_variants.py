@@ -43,11 +43,7 @@ def test_pairs_of_one_cluster_count_once() -> None:
 
 
 def test_few_clusters_and_no_pairs_have_a_status_and_order_does_not_matter() -> None:
-    rows = [
-        pair("a", 1.0, "mended"),
-        pair("b", -1.0, "broken"),
-        pair("c", None, "undecided", "without scores"),
-    ]
+    rows = [pair("a", 1.0, "mended"), pair("b", -1.0, "broken"), pair("c", None, "undecided", "without scores")]
     found = measure_variants(pa.Table.from_pylist(rows), 0.95)
     assert found.schema == VARIANT_SCHEMA
     few, none = found.to_pylist()

@@ -5,12 +5,7 @@ import hashlib
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hcat.statistics.clusters import (
-    deal_folds,
-    draw_clusters,
-    hash_folds,
-    sum_by_cluster,
-)
+from hcat.statistics.clusters import deal_folds, draw_clusters, hash_folds, sum_by_cluster
 
 
 def test_hashed_folds_hold_whole_clusters_whatever_others_there_are() -> None:

@@ -5,11 +5,7 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtri
 from statsmodels.stats.proportion import proportion_confint
 
-from hcat.statistics.intervals import (
-    kish,
-    wilson_interval,
-    wilson_rows,
-)
+from hcat.statistics.intervals import kish, wilson_interval, wilson_rows
 
 
 def test_wilson_agrees_with_statsmodels_and_its_width_gives_the_rows_back() -> None:

@@ -88,11 +88,7 @@ segments as (
 
 by_segment as (
     select
-        evaluations.criterion,
-        evaluations.system,
-        evaluations.population,
-        segments.dimension,
-        segments.segment,
+        evaluations.criterion, evaluations.system, evaluations.population, segments.dimension, segments.segment,
         count(*) as count_interactions,
         count(evaluations.label) as count_labels,
         count(distinct case when evaluations.label is not null or evaluations.is_known then evaluations.cluster_id end)

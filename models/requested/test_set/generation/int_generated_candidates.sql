@@ -10,18 +10,10 @@ queries_generated as (
 generated as (
     -- queries of earlier samples stay in the table but are no longer in the test set
     select
-        queries_generated.query_id,
-        queries_generated.generation_key,
-        queries_generated.chunk_id,
-        queries_generated.query_text,
-        queries_generated.reference_answer,
-        queries_generated.query_type,
-        queries_generated.difficulty,
-        queries_generated.answer_type,
-        queries_generated.expected_behaviour,
-        queries_generated.generator,
-        queries_generated.generator_revision,
-        queries_generated.pattern,
+        queries_generated.query_id, queries_generated.generation_key, queries_generated.chunk_id,
+        queries_generated.query_text, queries_generated.reference_answer, queries_generated.query_type,
+        queries_generated.difficulty, queries_generated.answer_type, queries_generated.expected_behaviour,
+        queries_generated.generator, queries_generated.generator_revision, queries_generated.pattern,
         queries_generated.source_chunk_ids
     from queries_generated
     inner join requests on queries_generated.generation_key = requests.generation_key

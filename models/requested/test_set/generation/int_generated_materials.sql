@@ -39,16 +39,9 @@ source_texts as (
 
 final as (
     select
-        candidates.query_id,
-        candidates.chunk_id,
-        candidates.query_text,
-        candidates.reference_answer,
-        candidates.query_type,
-        candidates.expected_behaviour,
-        candidates.generator,
-        embeddings.encoder_name,
-        source_texts.source_text,
-        embeddings.embedding,
+        candidates.query_id, candidates.chunk_id, candidates.query_text, candidates.reference_answer,
+        candidates.query_type, candidates.expected_behaviour, candidates.generator, embeddings.encoder_name,
+        source_texts.source_text, embeddings.embedding,
         chunk_embeddings.embedding as chunk_embedding
     from candidates
     inner join embeddings on candidates.text_id = embeddings.text_id

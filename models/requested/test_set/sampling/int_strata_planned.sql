@@ -1,13 +1,7 @@
 {{ config(materialized='table') }}
 select
-    weighed.stratum_id,
-    weighed.stratum_label,
-    weighed.topic_id,
-    weighed.length_class,
-    weighed.allocation_asked,
-    weighed.allocation,
-    weighed.allocation_basis,
-    weighed.plan_status,
+    weighed.stratum_id, weighed.stratum_label, weighed.topic_id, weighed.length_class, weighed.allocation_asked,
+    weighed.allocation, weighed.allocation_basis, weighed.plan_status,
     case
         when allocated.count_planned = weighed.count_population then 'all_taken'
         when round(1e9 * allocated.count_allocated) < 1e9 * weighed.count_least then 'minimum'

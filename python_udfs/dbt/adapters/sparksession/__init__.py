@@ -138,8 +138,5 @@ def write_table(session: Any, model: Callable[[Any, Any], Any], dbt: Any, table:
 
 
 Plugin = AdapterPlugin(
-    adapter=SparkSessionAdapter,
-    credentials=SparkSessionCredentials,
-    include_path=PACKAGE_PATH,
-    dependencies=["spark"],
+    adapter=SparkSessionAdapter, credentials=SparkSessionCredentials, include_path=PACKAGE_PATH, dependencies=["spark"]
 )

@@ -69,7 +69,7 @@ TAIL = re.compile(
     r"driven|offset|attributable|net of|subject to|in connection with|pursuant to|as a result|as described|as defined|"
     r"as discussed|respectively|plus|depending|unless|provided|except|in accordance with|in order|so that|such as|"
     r"as amended|and (?:is|are|was|were|has|have|had|can|may|must|will)|but)\b"
-    r"|;|:(?!\d)| - | \u2013 |\u2014|, (?=(?!fiscal |and fiscal |and 20)[a-z])",
+    r"|;|:(?!\d)| - | \u2013 |\u2014|, (?=(?!fiscal |and fiscal |and 20)[a-z])"
 )
 """Where a predicate ends for a question: comparisons, reasons and clauses of their own follow."""
 AUDITOR = re.compile(

@@ -123,12 +123,7 @@ def _check_alone(row: Mapping[str, Any], similarity: float | None) -> dict[str, 
         reason = "copied_from_chunk"
     elif not is_refused and has_meaning and (similarity or 0.0) < _CHUNK_SIMILARITY:
         reason = "far_from_chunk"
-    return {
-        "reason": reason,
-        "count_words": len(words),
-        "copied_share": copied,
-        "similarity_to_chunk": similarity,
-    }
+    return {"reason": reason, "count_words": len(words), "copied_share": copied, "similarity_to_chunk": similarity}
 
 
 def _tokens(text: str) -> list[str]:

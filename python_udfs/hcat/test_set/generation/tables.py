@@ -27,10 +27,7 @@ GENERATED_SCHEMA = schema(
     "list<string>: source_chunk_ids",
 )
 
-CALLS_SCHEMA = schema(
-    "string: call_id generation_key chunk_id query_type",
-    *LEDGER_FIELDS,
-)
+CALLS_SCHEMA = schema("string: call_id generation_key chunk_id query_type", *LEDGER_FIELDS)
 
 BATCH_REQUESTS: Final = 500
 """Requests per batch: they bound memory and change no query."""

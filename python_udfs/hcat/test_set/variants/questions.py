@@ -48,7 +48,7 @@ _ADVERBS: Final = word_set("last first also ever still already currently usually
 _AFTER_VERB = re.compile(
     r"\Z|(?:an?|the|its?|my|your|our|their|his|her|this|these|those|any|all|every|each|some|more|at|up|to|for|in|on|of"
     r"|with|from|by|as|into|about|after|before|under|until|during|between|per|over|when|if|through|via)\b"
-    r"|[$\u00a3\u20ac]?\d|[A-Z]",
+    r"|[$\u00a3\u20ac]?\d|[A-Z]"
 )
 _LATER = re.compile(r"(?:by|of|for|with|from|in|on|at|to|under)\b")
 _NO_VERB_AFTER: Final = word_set("""

@@ -120,12 +120,7 @@ def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
     return Draft(text, detail, side[matches[0].group().lower()][1])
 
 
-_PRONOUNS: Final = {
-    ("her", True): "his",
-    ("her", False): "him",
-    ("his", True): "her",
-    ("his", False): "hers",
-}
+_PRONOUNS: Final = {("her", True): "his", ("her", False): "him", ("his", True): "her", ("his", False): "hers"}
 """By whether a noun follows."""
 
 _NO_NOUN = re.compile(

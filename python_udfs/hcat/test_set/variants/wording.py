@@ -21,14 +21,7 @@ _ARTICLE = re.compile(
     # "a day" counts, and "a few" is another number than "few"
     r"(?!(?:day|week|month|quarter|year|hour|minute|time|person|few|lot|little|bit|couple|number|dozen|hundred|thousand)\b)"
 )
-_AGREEMENT: Final = {
-    "is": "are",
-    "are": "is",
-    "were": "was",
-    "has": "have",
-    "does": "do",
-    "do": "does",
-}
+_AGREEMENT: Final = {"is": "are", "are": "is", "were": "was", "has": "have", "does": "do", "do": "does"}
 _AGREEING = re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(_AGREEMENT)})(?![\w'\u2019-])", re.IGNORECASE)
 
 

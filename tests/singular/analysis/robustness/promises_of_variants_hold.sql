@@ -14,10 +14,7 @@ variants as (
 
 counted as (
     select
-        system,
-        variant_type,
-        variant_meaning,
-        metric_name,
+        system, variant_type, variant_meaning, metric_name,
         count(*) as count_pairs,
         count(*) filter (where outcome = 'broken') as count_broken,
         count(*) filter (where outcome = 'mended') as count_mended,

@@ -6,19 +6,13 @@
 with weaknesses as (
     select
         marginal_weakness_id as weakness_id,
-        metric_name,
-        test_status,
-        family,
-        p_value,
+        metric_name, test_status, family, p_value,
         q_value
     from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     union all
     select
         bivariate_weakness_id as weakness_id,
-        metric_name,
-        test_status,
-        family,
-        p_value,
+        metric_name, test_status, family, p_value,
         q_value
     from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
 ),
