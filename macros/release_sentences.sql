@@ -45,6 +45,15 @@
     end
 {%- endmacro %}
 
+{# How many labels each kind of rater gave. #}
+{% macro who_rated(of='', answers='') -%}
+    'eople rated ' || if(count_labels_by_people{{ of }} = 0, 'none', count_labels_by_people{{ of }}::string) || '{{ answers }}'
+    || coalesce(', a language model ' || nullif(count_labels_by_language_models{{ of }}, 0), '') || coalesce(
+        ', raters of unknown kind '
+        || nullif(count_labels{{ of }} - count_labels_by_people{{ of }} - count_labels_by_language_models{{ of }}, 0), ''
+    ) || '.'
+{%- endmacro %}
+
 {# How many answers fail, how sure that is, who rated, and what nobody judged. #}
 {% macro how_often_answers_fail() -%}
     coalesce(
@@ -57,15 +66,8 @@
         when count_labels = 0 then 'Nobody rated any of them, and no interval holds the errors of the scores.'
         when count_labels_by_people + count_labels_by_language_models = 0
             then 'Raters who are not known to be people rated ' || count_labels || ': name them in the seed raters.'
-        else coalesce('People rated ' || nullif(count_labels_by_people, 0) || ' of them', 'No person rated any of them')
-            || coalesce(
-                if(count_labels_by_people = 0, ': ', ', and ') || 'a language model rated '
-                || nullif(count_labels_by_language_models, 0), ''
-            ) || coalesce(
-                ', and raters of unknown kind rated '
-                || nullif(count_labels - count_labels_by_people - count_labels_by_language_models, 0), ''
-            ) || '.'
-    end
+        else 'P' || {{ who_rated(answers=' of them') }}
+    end || coalesce(' Of the answers to users, p' || {{ who_rated('_asked') }}, '')
     {%- set unseen = {
         'relevant': ('Relevance', 'an answer beside the question can pass'),
         'complete': ('Completeness', 'an answer that leaves out half can pass')
@@ -153,8 +155,9 @@
             || count_window || ' judged answers to ' || {{ asked_by('monitored_population') }} || ' fail; before, '
             || {{ in_percent('1 - value_reference') }} || ' % of ' || count_reference || '. The difference ('
             || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
-            || ' points) raises no alarm, because an alarm takes ' || round(100 * limit_value * standard_error)::integer
-            || ' points. What changed up to ' || reference_end || ' is part of the reference.'
+            || ' points) raises ' || if(is_drifting, 'an alarm, which takes ', 'no alarm, because an alarm takes ')
+            || round(100 * limit_value * standard_error)::integer || ' points. What changed up to ' || reference_end
+            || ' is part of the reference.'
     end
 {%- endmacro %}
 

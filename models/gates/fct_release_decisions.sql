@@ -1,5 +1,6 @@
 -- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
 {%- set is_apart = '(count(own.gate_name) over (partition by gates.gate_name) > 0)' %}
+{%- set verdict = "coalesce(own.verdict, if(" ~ is_apart ~ ", 'not_evaluated', gates.verdict))" %}
 {%- set least_labels = var('hcat_minimum_segment_clusters') %}
 {%- set order = {'warn': "gates.severity = 'warn'", 'gate': 'gates.gate_name'} %}
 -- what was measured for one application of several
@@ -49,7 +50,7 @@ rates as (
 gates as (
     select
         applications.application, gates.gate_name, gates.severity,
-        coalesce(own.verdict, if({{ is_apart }}, 'not_evaluated', gates.verdict)) as verdict,
+        {{ verdict }} as verdict,
         coalesce(
             own.reason, if({{ is_apart }}, gates.gate_name || ' was not measured for the application.', gates.reason)
         ) as reason,
@@ -60,7 +61,7 @@ gates as (
             'count_leaked_values', 'count_canary_leaks'
         )
         -- unmeasured (nothing to decline, no language that is read) these are a condition
-        or (gates.verdict = 'failed' and gates.measurement in ('share_toxic_answers', 'answered_when_due_to_refuse'))
+        or ({{ verdict }} = 'failed' and gates.measurement in ('share_toxic_answers', 'answered_when_due_to_refuse'))
             as is_stopping,
         coalesce(own.is_passing, not {{ is_apart }} and gates.is_passing) as is_passing,
         gates.measurement = 'share_failing' as is_asked
@@ -191,7 +192,7 @@ joined as (
     select
         applications.*, weighed.*, released.failure_rate, released.failure_rate_lower, released.failure_rate_upper,
         {%- for counted in ['count_labels', 'count_labels_by_people', 'count_labels_by_language_models'] %}
-        coalesce(released.{{ counted }}, 0) + coalesce(asked.{{ counted }}, 0) as {{ counted }},
+        coalesce(released.{{ counted }}, 0) as {{ counted }}, asked.{{ counted }} as {{ counted }}_asked,
         {%- endfor %}
         released.count_interactions, released.count_judged, released.words as released_words,
         asked.words as asked_words, since.words as since_words, before.words as before_words,
@@ -239,8 +240,7 @@ final as (
         {{ release_reason() }} as reason,
         {{ how_often_answers_fail() }} as how_often,
         {{ what_changed() }} as what_changed,
-        worst_topic,
-        {{ what_to_do_next() }} as what_next,
+        worst_topic, {{ what_to_do_next() }} as what_next,
         failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,
         count_labels_by_people, count_labels_by_language_models, count_gates,
         count_not_passing as count_gates_not_passing
