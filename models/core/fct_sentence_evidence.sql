@@ -81,6 +81,8 @@ located as (
         row_number() over (
             partition by matches.interaction_id
             order by
+                -- talk is the weakest sentence only of an answer that claims nothing
+                coalesce(fused.claims_nothing, false),
                 {{ without_noise('coalesce(fused.support_probability, matches.similarity)') }},
                 matches.sentence_index
         ) as weakness_rank

@@ -94,16 +94,14 @@ safety as (
     ) }} as measured on gates.measurement = measured.measurement
 ),
 
--- A judge that fails or is undecided must not stop a release: fct_judge_agreement counts them.
+-- An endpoint that fails or a judge that is undecided must not stop a release: fct_judge_agreement counts them.
 evaluations_not_failed as (
-    select gates.gate_name, counted.value, counted.n
+    select
+        gates.gate_name, avg(case when evaluations.score_status = 'failed' then 0 else 1 end) as value, count(*) as n
     from gates
-    cross join (
-        select avg(case when score_status = 'failed' then 0 else 1 end) as value, count(*) as n
-        from {{ ref('hcat', 'fct_evaluations') }}
-        where not {{ is_judged_metric('metric_name') }}
-    ) as counted
-    where gates.measurement = 'share_not_failed' and counted.n > 0
+    cross join {{ ref('hcat', 'fct_evaluations') }} as evaluations
+    where gates.measurement = 'share_not_failed' and not {{ is_judged_metric('evaluations.metric_name') }}
+    group by gates.gate_name
 ),
 
 -- the entity that lost most, and the largest of several; what was deleted on request says nothing about the logs

@@ -703,9 +703,9 @@ order by system
 select case
     when status = 'tested'
         then format('Since {}, {:.0f} % of {:,} judged answers to {} fail; before, {:.0f} % of {:,}. The difference ({:.0f} to {:.0f}'
-            || ' points) raises no alarm: it takes {:.0f} points.', window_start, 100 * (1 - value_window), count_window, asked_by,
-            100 * (1 - value_reference), count_reference, -100 * difference_upper, -100 * difference_lower,
-            100 * limit_value * standard_error)
+            || ' points) raises {} alarm: it takes {:.0f} points.', window_start, 100 * (1 - value_window), count_window, asked_by,
+            100 * (1 - value_reference), count_reference, round(-100 * difference_upper) + 0, round(-100 * difference_lower) + 0,
+            if(is_drifting, 'an', 'no'), 100 * limit_value * standard_error)
     else format('Whether the answers to {} changed was not tested ({}): {:,} judged answers in the latest weeks, and {:,} before.',
         asked_by, replace(status, '_', ' '), count_window, count_reference)
     end as said
@@ -723,12 +723,13 @@ limit 1
 select drift.metric_name, drift.segment, strftime(drift.window_start, '%Y-%m-%d') as "window_start=Latest weeks",
     if(
         drift.metric_name = 'verdict',
-        format('{:+.0f} points fail ({:+.0f} to {:+.0f})', -100 * drift.difference, -100 * drift.difference_upper,
-            -100 * drift.difference_lower),
+        format('{:+.0f} points fail ({:+.0f} to {:+.0f})', round(-100 * drift.difference) + 0,
+            round(-100 * drift.difference_upper) + 0, round(-100 * drift.difference_lower) + 0),
         format('mean {:+.3g} ({:+.3g} to {:+.3g})', drift.difference, drift.difference_lower, drift.difference_upper)
     ) as change,
     drift.count_reference as "count_reference=n before", drift.count_window as "count_window=n since",
-    count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series that moved then",
+    count(distinct (drift.metric_name, drift.dimension, drift.segment)) over (partition by drift.leading_drift_id) - 1
+        as "count_others=Other series that moved then",
     drift.dimension as _dimension
 from fct_metric_drift as drift
 inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name

@@ -191,7 +191,9 @@ def _describe_cost(row: Row) -> str:
         return ""
     lower = row["share_explained_lower"]
     bound = "" if lower is None else f" (at least {format_percent(lower)})"
-    return f"{format_percent(row['share_explained'])} of all failures come from here{bound}"
+    share = format_percent(row["share_explained"])
+    metric = clean_label(row["metric_name"])
+    return f"{share} of all failures by {metric} would go if these answers failed as rarely as others{bound}"
 
 
 def _describe_confirmation(row: Row) -> str:
