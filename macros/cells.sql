@@ -60,7 +60,8 @@ tested.is_weak
 #}
 {% macro raise_when_no_tag(setting, words) %}
     {% set tag = "'" ~ var(setting) ~ "'" %}
-    {{ raise_when_nothing_is_named(setting, words, 'the name of a tag', json_field('tags', tag) ~ ' is not null', this) }}
+    {%- set is_found = json_field('tags', tag) ~ ' is not null' %}
+    {{ raise_when_nothing_is_named(setting, words, 'the name of a tag', is_found, this) }}
 {% endmacro %}
 
 {% macro raise_when_no_dimension(setting, words) %}

@@ -64,14 +64,9 @@ joined as (
         coalesce(rules.rationale, 'The project added it, and its author answers for it') as admission_rationale,
         coalesce(measured.count_failed_labels, 0)::bigint as count_failed_labels,
         coalesce(measured.count_passed_labels, 0)::bigint as count_passed_labels,
-        measured.count_failed_labels_needed,
-        measured.count_passed_labels_needed,
-        measured.share_failed_found_asked,
-        measured.share_failed_found_lower,
-        measured.share_failed_found_upper,
-        measured.share_good_passed_asked,
-        measured.share_good_passed_lower,
-        measured.share_good_passed_upper,
+        measured.count_failed_labels_needed, measured.count_passed_labels_needed, measured.share_failed_found_asked,
+        measured.share_failed_found_lower, measured.share_failed_found_upper, measured.share_good_passed_asked,
+        measured.share_good_passed_lower, measured.share_good_passed_upper,
         -- Fewer labels cannot show the asked shares, whatever they say.
         coalesce(
             measured.count_failed_labels >= measured.count_failed_labels_needed

@@ -110,13 +110,8 @@ orders as (
 
 verdicts as (
     select
-        orders.metric_name,
-        orders.measure,
-        orders.pair_order,
-        orders.is_undecided,
-        orders.is_assumed,
-        interactions.system,
-        interactions.cluster_id,
+        orders.metric_name, orders.measure, orders.pair_order, orders.is_undecided, orders.is_assumed,
+        interactions.system, interactions.cluster_id,
         -- for instance a language that the encoder does not read
         evaluations.interaction_id is not null and evaluations.raw_score is null as is_unscored
     from orders

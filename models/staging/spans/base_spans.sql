@@ -6,24 +6,12 @@ with source as (
 
 renamed as (
     select
-        record_id,
-        source_file,
-        trace_id,
-        span_id,
-        parent_span_id,
-        kind,
-        name,
-        status,
+        record_id, source_file, trace_id, span_id, parent_span_id, kind, name, status,
         started_at as started_at_text,
         ended_at as ended_at_text,
         {{ utc_timestamp('started_at') }} as started_at,
         {{ utc_timestamp('ended_at') }} as ended_at,
-        record_status,
-        reject_reason,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
+        record_status, reject_reason, read_error, unread_record, read_note, source_row,
         landing_number
     from source
 ),

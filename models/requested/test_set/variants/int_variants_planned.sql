@@ -21,13 +21,8 @@ materials as (
 drawn as (
     select
         test_queries.query_id as parent_query_id,
-        variant_types.variant_type,
-        test_queries.query_text,
-        test_queries.reference_answer,
-        test_queries.language,
-        materials.materials_hash,
-        variant_types.rate,
-        variant_types.share_of_queries,
+        variant_types.variant_type, test_queries.query_text, test_queries.reference_answer, test_queries.language,
+        materials.materials_hash, variant_types.rate, variant_types.share_of_queries,
         {{ share_of_hash(
             "'variant|" ~ var('hcat_random_seed') ~ "|' || variant_types.variant_type || '|' || test_queries.query_id"
         ) }} as draw_number
