@@ -17,7 +17,7 @@ members as (
 ),
 
 verdicts as (
-    select interaction_id, cluster_id, raw_score, grounding_fault from {{ ref('hcat', 'fct_verdicts') }}
+    select interaction_id, cluster_id, raw_score, grounding_fault, sampling_weight from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
 ),
 
@@ -51,7 +51,8 @@ by_cluster as (
     select
         findings.cell_id, verdicts.cluster_id, members.interaction_id is not null as is_inside,
         count(*) as count_labels, sum(labels.failed) as count_failed,
-        {{ exact_sum('labels.weight') }} as weight, {{ exact_sum('labels.weight * labels.failed') }} as weight_failed,
+        {{ exact_sum('verdicts.sampling_weight * labels.weight') }} as weight,
+        {{ exact_sum('verdicts.sampling_weight * labels.weight * labels.failed') }} as weight_failed,
         min(labels.rater_kind) as first_kind, max(labels.rater_kind) as last_kind
     from findings
     inner join labels on coalesce(findings.criterion, 'any') = labels.criterion

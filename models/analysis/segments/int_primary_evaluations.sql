@@ -45,26 +45,45 @@ scored as (
     where evaluations.score_status <> 'missing_input' or not interactions.is_answered
 ),
 
+-- a comparison must not turn on which answers raters read: relevance and completeness count where scores decide them
+decided as (
+    select
+        coalesce(bool_or(criterion = 'relevance'), false) as is_relevance_scored,
+        coalesce(bool_or(criterion = 'completeness'), false) as is_completeness_scored
+    from {{ ref('hcat', 'dim_metrics') }}
+    where is_deciding
+),
+
 -- the verdict is a metric too: 1 = acceptable, 0 = failing, null = nothing decides
 judged as (
     select
         verdicts.interaction_id, metrics.metric_name,
-        if(verdicts.verdict in ('acceptable', 'failing'), 'scored', verdicts.verdict) as score_status,
-        case verdicts.verdict when 'acceptable' then 1.0 when 'failing' then 0.0 end as raw_score,
-        1.0 as threshold,
-        case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing,
-        case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing_of_all,
+        if(verdicts.verdict = 'failing', 'undecided', verdicts.verdict) as status_without_score,
+        case
+            when not (
+                    verdicts.behaves and verdicts.grounded and verdicts.safe
+                    and (verdicts.relevant or not decided.is_relevance_scored)
+                    and (verdicts.complete or not decided.is_completeness_scored)
+                )
+                then 0.0
+            when if(interactions.is_refusal, verdicts.behaves, verdicts.grounded) then 1.0
+        end as raw_score,
         verdicts.is_in_release_population, verdicts.is_in_monitored_population, interactions.whole_weight,
         interactions.weight_unit
     from {{ ref('hcat', 'fct_verdicts') }} as verdicts
     inner join metrics on metrics.metric_name = 'verdict'
     inner join interactions on verdicts.interaction_id = interactions.interaction_id
+    cross join decided
 ),
 
 final as (
     select * from scored
     union all
-    select * from judged
+    select
+        interaction_id, metric_name, if(raw_score is null, status_without_score, 'scored') as score_status, raw_score,
+        1.0 as threshold, raw_score = 0 as is_failing, raw_score = 0 as is_failing_of_all, is_in_release_population,
+        is_in_monitored_population, whole_weight, weight_unit
+    from judged
 )
 
 select * from final
