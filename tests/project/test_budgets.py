@@ -19,7 +19,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_744, 45_000),
-    "lines of tests": (34_870, 28_000),
+    "lines of tests": (34_868, 28_000),
     "lines of benchmarks": (8_812, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -17,7 +17,7 @@ members as (
 ),
 
 verdicts as (
-    select interaction_id, cluster_id, raw_score, grounding_fault, sampling_weight from {{ ref('hcat', 'fct_verdicts') }}
+    select * from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
 ),
 

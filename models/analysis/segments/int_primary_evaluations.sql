@@ -74,16 +74,12 @@ judged as (
     inner join metrics on metrics.metric_name = 'verdict'
     inner join interactions on verdicts.interaction_id = interactions.interaction_id
     cross join decided
-),
-
-final as (
-    select * from scored
-    union all
-    select
-        interaction_id, metric_name, if(raw_score is null, status_without_score, 'scored') as score_status, raw_score,
-        1.0 as threshold, raw_score = 0 as is_failing, raw_score = 0 as is_failing_of_all, is_in_release_population,
-        is_in_monitored_population, whole_weight, weight_unit
-    from judged
 )
 
-select * from final
+select * from scored
+union all
+select
+    interaction_id, metric_name, if(raw_score is null, status_without_score, 'scored') as score_status, raw_score,
+    1.0 as threshold, raw_score = 0 as is_failing, raw_score = 0 as is_failing_of_all, is_in_release_population,
+    is_in_monitored_population, whole_weight, weight_unit
+from judged
