@@ -95,7 +95,7 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
         blocks.query(
             source,
             "questions_list_alarms",
-            "Series that left their reference, for users of all versions. Others that moved in these weeks are counted.",
+            "Series that left their reference, for users of all versions. Others that moved then are counted.",
             MAXIMUM_ALARMS,
             "series",
             shown={
