@@ -34,8 +34,7 @@ summed_by_cluster as (
     select
         evaluations.metric_name, segments.dimension, segments.segment, interactions.week_start,
         interactions.cluster_id,
-        count(*) as count_interactions,
-        count(evaluations.raw_score) as count_scored,
+        count(*) as count_interactions, count(evaluations.raw_score) as count_scored,
         coalesce(sum({{ in_billionths('evaluations.raw_score * evaluations.whole_weight') }}), 0) as sum_billionths,
         count(evaluations.is_failing) as count_decided, max(evaluations.weight_unit) as unit,
         coalesce(sum(evaluations.is_failing::integer), 0) as count_failing,
@@ -60,8 +59,9 @@ summed as (
         sum(sum_billionths)::double * max(unit) as sum_scores,
         sum(sum_billionths * sum_billionths)::double * max(unit) * max(unit) as sum_squared_sums,
         sum(weight_scored * sum_billionths)::double * max(unit) * max(unit) as sum_products,
-        sum(count_decided)::bigint as count_decided, sum(count_failing)::bigint as count_failing,
+        sum(count_decided)::bigint as count_decided,
         sum(weight_decided * weight_decided)::double * max(unit) * max(unit) as sum_squared_decided,
+        sum(count_failing)::bigint as count_failing,
         sum(weight_scored)::double * max(unit) as weight_scored,
         sum(weight_decided)::double * max(unit) as weight_decided,
         sum(weight_failing)::double * max(unit) as weight_failing
