@@ -44,10 +44,8 @@ BREAKS: Mapping[str, Break] = {
     "metrics_are_complete": Break("dim_metrics", "metric_name", DELETE),
     "retrieved_contexts_are_complete": Break("fct_retrieved_contexts", "concat_ws(' ', interaction_id, rank)", DELETE),
     "scores_and_statuses_agree": Break(
-        "fct_evaluations",
-        "evaluation_id",
-        "update broken set raw_score = null where rowid = $row",
-        "score_status = 'scored'",
+        *("fct_evaluations", "evaluation_id"),
+        *("update broken set raw_score = null where rowid = $row", "score_status = 'scored'"),
     ),
     "scores_lie_in_the_catalogued_range": Break(
         "fct_evaluations",
@@ -57,6 +55,9 @@ BREAKS: Mapping[str, Break] = {
     ),
     "sentence_evidence_is_complete": Break("fct_sentence_evidence", "interaction_id", DELETE),
     "verdicts_are_complete": Break("fct_verdicts", "interaction_id", DELETE),
+    "one_system_has_one_name": Break(
+        "fct_interactions", "system", "update broken set application_version = 'other' where rowid = $row"
+    ),
     # scoring
     "decisions_name_catalogued_metrics": insert(
         "threshold_decisions", "broken", decision_name="broken", metric_name="broken"
@@ -91,11 +92,7 @@ BREAKS: Mapping[str, Break] = {
     "failure_rates_add_up_to_the_labels": insert(
         "fct_failure_rates",
         "broken system test_set all all",
-        criterion="broken",
-        system="system",
-        population="test_set",
-        dimension="all",
-        segment="all",
+        **{"criterion": "broken", "system": "system", "population": "test_set", "dimension": "all", "segment": "all"},
     ),
     "privacy_findings_have_interactions": insert(
         "fct_privacy_findings", "broken", privacy_finding_id="broken", interaction_id="nowhere"
@@ -104,10 +101,7 @@ BREAKS: Mapping[str, Break] = {
     "version_regressions_are_complete": insert(
         "fct_version_regressions",
         "broken 1 2 metric",
-        application="broken",
-        baseline_version="1",
-        candidate_version="2",
-        metric_name="metric",
+        **{"application": "broken", "baseline_version": "1", "candidate_version": "2", "metric_name": "metric"},
     ),
     "weak_cells_are_findings": insert("fct_findings", "broken", finding_id="broken", retest_result="weak"),
     # drift
@@ -136,10 +130,7 @@ BREAKS: Mapping[str, Break] = {
     "robustness_groups_are_complete": insert(
         "fct_robustness_groups",
         "system length broken",
-        system="system",
-        hypothesis="length",
-        query_group="broken",
-        count_queries=1,
+        **{"system": "system", "hypothesis": "length", "query_group": "broken", "count_queries": 1},
     ),
     "robustness_pairs_are_complete": insert(
         "fct_robustness_pairs", "broken", robustness_pair_id="broken", score_change=1

@@ -34,12 +34,10 @@ summed_by_cluster as (
     select
         evaluations.metric_name, segments.dimension, segments.segment, interactions.week_start,
         interactions.cluster_id,
-        count(*) as count_interactions,
-        count(evaluations.raw_score) as count_scored,
+        count(*) as count_interactions, count(evaluations.raw_score) as count_scored,
         coalesce(sum({{ in_billionths('evaluations.raw_score * evaluations.whole_weight') }}), 0) as sum_billionths,
-        count(evaluations.is_failing) as count_decided,
+        count(evaluations.is_failing) as count_decided, max(evaluations.weight_unit) as unit,
         coalesce(sum(evaluations.is_failing::integer), 0) as count_failing,
-        max(evaluations.weight_unit) as unit,
         {%- for name, test in {'scored': 'raw_score is not null', 'decided': 'is_failing is not null'}.items() %}
         sum(case when evaluations.{{ test }} then {{ whole_number('evaluations.whole_weight') }} else 0 end)
             as weight_{{ name }},
@@ -55,8 +53,7 @@ summed_by_cluster as (
 summed as (
     select
         metric_name, dimension, segment, week_start,
-        sum(count_interactions)::bigint as count_interactions,
-        sum(count_scored)::bigint as count_scored,
+        sum(count_interactions)::bigint as count_interactions, sum(count_scored)::bigint as count_scored,
         sum(case when count_scored > 0 then 1 else 0 end)::bigint as count_clusters,
         sum(weight_scored * weight_scored)::double * max(unit) * max(unit) as sum_squared_counts,
         sum(sum_billionths)::double * max(unit) as sum_scores,

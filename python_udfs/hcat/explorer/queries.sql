@@ -455,8 +455,10 @@ where dimension = 'all' and is_latest
 order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement
 
 -- query: list_versions
-select distinct coalesce(application, 'unnamed') as application, application_version as version, min(asked_at) as first
+-- The pair that the build is about stands last, because the explorer opens the last one.
+select coalesce(application, 'unnamed') as application, application_version as version
 from fct_interactions
 where application_version is not null
 group by 1, 2
-order by application, first nulls last, version
+order by 1, bool_or(version_role = 'candidate'), bool_or(version_role = 'baseline'),
+    min(asked_at) filter (where population <> 'variant'), regexp_extract_all(version, '[0-9]+')::double[], version

@@ -57,7 +57,7 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
             f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions judged in both:"
             f" {found['words']}. Gain by {found['metric_name']}: {found['difference']}"
             f" {found['interval'] or '(no interval)'}{found['unit']}."
-            f" {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
+            f" {' '.join(filter(None, (found['release'], pair['caveats'], found['needed'], found['reason'])))}".rstrip()
         )
         for pair in pairs
         if (found := pair["headline"])
@@ -65,8 +65,7 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     return blocks.section(
         *compared,
         blocks.table(
-            "Segments that changed by more than chance, of questions asked of both versions. Shares are in percentage"
-            " points.",
+            "Segments that changed by more than chance, of questions asked of both. Shares are in percentage points.",
             (
                 Column("Segment", describe_segment, ""),
                 "metric_name",
@@ -77,7 +76,10 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
             MAXIMUM_ALARMS,
             "segments",
         ),
-        _show_rates("Verdicts of both versions.", [row for row in rates if row["criterion"] == "verdict"]),
+        _show_rates(
+            "Verdicts of both versions on all answers. They weigh relevance and completeness too, which raters see.",
+            [row for row in rates if row["criterion"] == "verdict"],
+        ),
         blocks.absent("There are no two versions to compare.") if not (compared or rates) else None,
     )
 
@@ -93,8 +95,7 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
         blocks.query(
             source,
             "questions_list_alarms",
-            "Series that left their reference: a metric in a segment, for users of all versions. Others that moved"
-            " in the same weeks are counted.",
+            "Series that left their reference, for users of all versions. Others that moved then are counted.",
             MAXIMUM_ALARMS,
             "series",
             shown={

@@ -69,9 +69,8 @@ def describe_headlines(source: Warehouse) -> list[Row]:
 
 def _list_caveats(row: Row) -> str:
     """Return what a comparison of versions cannot tell."""
-    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
     found = []
-    if is_one_draw:
+    if row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS:
         found.append(
             f"A version answered on few days ({row['count_days']}), and few of its queries on several: a difference of"
             " days cannot be told from one of versions."

@@ -61,18 +61,20 @@ def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> 
 
 
 def test_a_cell_of_the_map_is_the_rate_of_the_mart(tmp_path: Path) -> None:
-    cell = {"criterion": "verdict", "system": "assistant 1.1", "dimension": "topic", "segment": "fees"}
+    cell = {"criterion": "verdict", "system": "assistant 1.0", "dimension": "topic", "segment": "fees"}
     rate = {"count_judged": 7, "failure_rate": 0.25, "failure_rate_lower": 0.125, "failure_rate_upper": 0.5}
     released = "is_in_release_population = true, version_role = 'candidate', population = 'test_set'"
     with duckdb.connect(str(make_build(tmp_path, count=40) / "hcat.duckdb")) as connection:
-        connection.execute(f"update fct_interactions set {released} where system = 'assistant 1.1'")
+        connection.execute("update fct_interactions set version_role = 'baseline'")
+        connection.execute(f"update fct_interactions set {released} where system = 'assistant 1.0'")
         for population in ({"population": "test_set"}, {"population": "production", "failure_rate": 0.375}):
             insert(connection, "fct_failure_rates", [cell | rate | population])
     text = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
     page, cells = read_block(text, "page"), read_block(text, "cells").to_pylist()
-    assert (page["live"], page["releasedOn"]) == (["assistant 1.1"], ["test_set"])
+    assert (page["live"], page["releasedOn"]) == (["assistant 1.0"], ["test_set"])
     found = [each["metric"] for each in cells if set(rate.values()) <= set(each.values())]
     assert found == [page["mainMetric"]] * 2  # the topic alone, and by the version
+    assert page["versions"][page["versionOrder"][-1][1]] == "1.0"  # the candidate is the older one here
 
 
 def test_the_worst_interaction_comes_first(build: Path, text: str) -> None:

@@ -348,7 +348,7 @@ def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str, evid
     assert "topic = cards" in read_text(read_section(evidence_page, "better"))
     text = read_text(read_section(changed_page, "better"))
     assert "1.1 against 1.0, on 30 questions judged in both: worse. Gain by groundedness_similarity__mean:" in text
-    assert "A loss of more than 5 percentage points is shown." in text
+    assert "A loss of more than 5 percentage points is shown. A version answered on few days (3)" in text
     assert "→" not in text
     assert "<" not in text
     # by a score that may not decide

@@ -13,6 +13,20 @@ left join (
 where costs.period = 'all' and costs.count_interactions is distinct from interactions.count_interactions
 {% endcall %}
 
+{% call promise('one_system_has_one_name', []) %}
+-- Rates and gates know a system by its name: application and version may not make the same name in two ways.
+select system as id, 'two systems have this name: ' || min(named) || ' and ' || max(named) as problem
+from (
+    select
+        system,
+        coalesce('application "' || application || '"', 'no application')
+        || coalesce(' with version "' || application_version || '"', ' without a version') as named
+    from {{ ref('hcat', 'fct_interactions') }}
+) as systems
+group by system
+having min(named) < max(named)
+{% endcall %}
+
 {% call promise('conversations_are_complete', ['fct_conversations']) %}
 -- Every conversation with one system has one row, with all of its turns and all of its failing interactions.
 with turns as (
@@ -48,30 +62,22 @@ where
 -- Every retrieved passage has its row, and each passage that a metric read has its text there. One aggregation, because
 -- it spills: joins of three tables that grow with the logs do not fit beside another node.
 with places as (
-    select
-        interaction_id,
-        rank,
-        'retrieved' as found_in
+    select interaction_id, rank, 'retrieved' as found_in
     from {{ ref('hcat', 'stg_retrievals') }}
     union all
     select
-        interaction_id,
-        rank,
+        interaction_id, rank,
         case when context_text is null then 'contexts' else 'contexts with text' end as found_in
     from {{ ref('hcat', 'fct_retrieved_contexts') }}
     union all
-    select
-        interaction_id,
-        position as rank,
-        'passages with text' as found_in
+    select interaction_id, position as rank, 'passages with text' as found_in
     from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'context' and passage_text is not null
 ),
 
 counted as (
     select
-        interaction_id,
-        rank,
+        interaction_id, rank,
         sum(case when found_in = 'retrieved' then 1 else 0 end) as count_retrieved,
         sum(case when found_in like 'contexts%' then 1 else 0 end) as count_contexts,
         sum(case when found_in = 'contexts with text' then 1 else 0 end) as count_contexts_with_text,
@@ -104,8 +110,7 @@ where
 {% call promise('scores_lie_in_the_catalogued_range', ['fct_evaluations']) %}
 -- Scores outside the range of the catalogue. The test allows a tolerance, because similarities are float32.
 select
-    evaluations.evaluation_id as id,
-    concat_ws(' ', evaluations.metric_name, cast(evaluations.raw_score as string)) as problem
+    evaluations.evaluation_id as id, concat_ws(' ', evaluations.metric_name, cast(evaluations.raw_score as string)) as problem
 from {{ ref('hcat', 'fct_evaluations') }} as evaluations
 inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on evaluations.metric_name = metrics.metric_name
 where
