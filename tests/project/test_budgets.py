@@ -14,12 +14,12 @@ BUDGETS = {
     "models of a night": (150, 150),
     "nodes of a night": (211, 220),
     "models from a record to a gate": (28, 28),
-    "lines of models": (14_276, 14_500),
-    "lines of YAML of models": (9_906, 10_000),
+    "lines of models": (14_260, 14_500),
+    "lines of YAML of models": (9_900, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (44_694, 45_000),
-    "lines of tests": (34_870, 28_000),
+    "lines of tests": (34_868, 28_000),
     "lines of benchmarks": (8_760, 9_000),
 }
 #: A count below this share of its budget has to lower it.
