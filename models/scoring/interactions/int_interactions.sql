@@ -6,11 +6,6 @@ with queries as (
     select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
--- of a query that was rejected nobody can read what it is due
-rejected as (
-    select query_id from {{ ref('hcat', 'stg_queries__rejected') }}
-),
-
 families as (
     select query_id, root_query_id, is_in_family from {{ ref('hcat', 'int_queries') }}
 ),
@@ -52,15 +47,21 @@ joined as (
         interactions.sample_index,
         interactions.count_retrieved,
         interactions.asked_at,
-        turns.conversation_id, turns.conversation_key, turns.turn_index, turns.count_turns,
+        turns.conversation_id,
+        turns.conversation_key,
+        turns.turn_index,
+        turns.count_turns,
         queries.reference_answer,
-        queries.query_type, queries.difficulty, queries.answer_type, queries.variant_type,
+        queries.query_type,
+        queries.difficulty,
+        queries.answer_type,
+        queries.variant_type,
         queries.source_chunk_ids,
         coalesce(interactions.query_sentence_weights, queries.query_sentence_weights) as query_sentence_weights,
         interactions.answer_sentence_weights,
         queries.reference_sentence_weights,
         coalesce(queries.query_text, interactions.query_text) as query_text,
-        coalesce(queries.expected_behaviour, if(rejected.query_id is null, 'answer', null)) as expected_behaviour,
+        coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
         queries.cluster_id as declared_cluster_id,
         -- Queries for the same fact and their variants are siblings.
         case when families.is_in_family then roots.query_group else queries.query_group end
@@ -71,7 +72,6 @@ joined as (
     from {{ ref('hcat', 'stg_interactions') }} as interactions
     left join {{ ref('hcat', 'int_conversation_turns') }} as turns on interactions.interaction_id = turns.interaction_id
     left join queries on interactions.query_id = queries.query_id
-    left join rejected on interactions.query_id = rejected.query_id
     left join families on interactions.query_id = families.query_id
     left join queries as roots on families.root_query_id = roots.query_id
     left join documents_of_queries as documents
@@ -88,7 +88,7 @@ described as (
         or query_type is not null
         or declared_cluster_id is not null
         or family_query_id is not null
-        or coalesce(expected_behaviour, 'answer') <> 'answer'
+        or expected_behaviour <> 'answer'
         or coalesce(variant_type, 'original') <> 'original' as is_prepared
     from joined
 ),

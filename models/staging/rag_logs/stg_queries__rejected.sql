@@ -1,2 +1,0 @@
-select distinct query_id from {{ ref('hcat', 'base_queries') }}
-where record_status = 'rejected'
